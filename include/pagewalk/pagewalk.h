@@ -1,0 +1,115 @@
+/* pagewalk: the library's public interface.
+ *
+ * One call simulates one run: a machine, a design laid over it, a workload. The library never prints and never exits;
+ * whatever goes wrong comes back as a status and a message. */
+#ifndef PAGEWALK_H
+#define PAGEWALK_H
+
+#include "sim/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+const char *pw_version(void);
+
+/* What a run has done so far; handed to the progress callback about ten times a second. */
+struct pw_progress {
+    double fraction; /* of the planned launches, 0 to 1; negative when unknown */
+    uint64_t cycles, warp_instructions;
+    double wall_seconds;
+    const char *kernel;
+};
+
+/* Numbers that are 0 and pointers that are NULL mean the default. */
+struct pw_run_spec {
+    const char *machine;     /* a name or a file */
+    const char *design;      /* names or files, joined by '+' */
+    const char *workload;    /* "HS" or "HS:size=512:iterations=3" */
+    const char *const *sets; /* "key=value" */
+    size_t set_count;
+    uint64_t seed;       /* default 1 */
+    bool verify;         /* also check the workload's result against a sequential implementation */
+    uint64_t interval;   /* cycles between interval rows; 0: none */
+    uint64_t warmup;     /* cycles that do not count in the metrics */
+    const char *kernels; /* launches that count, "3" or "2-5", from 1; NULL: all */
+    void (*progress)(void *context, const struct pw_progress *p);
+    void *progress_context;
+    const volatile bool *interrupted; /* polled; when it becomes true the run ends with PW_INTERRUPTED */
+};
+
+struct pw_metric {
+    const char *name; /* "gpu0.l1_tlb.hits", "app0.l1_tlb.hits" */
+    const char *unit;
+    bool is_integer;
+    uint64_t integer;
+    double real; /* set for both kinds */
+};
+
+struct pw_identity_result {
+    const char *name;
+    bool holds;
+};
+
+struct pw_option_value {
+    const char *name, *value, *origin;
+};
+
+struct pw_app_result {
+    const char *name; /* as given, with parameters */
+    uint64_t warp_instructions, cycles;
+    double ipc;
+    unsigned checks; /* that held, with verify */
+};
+
+/* One row per kernel launch or per interval. */
+struct pw_window {
+    const char *name; /* of the kernel; NULL for an interval */
+    unsigned app, index;
+    uint64_t first_cycle, outer_cycle;
+    const double *values; /* as metric_names */
+};
+
+struct pw_result {
+    uint64_t seed, cycles;
+    double nanoseconds;
+    const char *machine, *design;
+    size_t app_count;
+    struct pw_app_result *apps;
+    size_t option_count;
+    struct pw_option_value *options;
+    size_t metric_count;
+    struct pw_metric *metrics;
+    size_t identity_count;
+    struct pw_identity_result *identities;
+    size_t window_metric_count;
+    const char **window_metrics; /* names of the values in a window, "l1_tlb.hits" */
+    size_t kernel_count, interval_count;
+    struct pw_window *kernels, *intervals;
+    /* Of the host; everything above is the same for the same inputs. */
+    double wall_seconds;
+    uint64_t peak_rss_bytes, events, memory_operations;
+};
+
+/* Simulates. On PW_OK *out is the caller's to free. */
+enum pw_status pw_run(const struct pw_run_spec *spec, struct pw_result **out, struct pw_error *err);
+void pw_result_free(struct pw_result *r);
+
+/* What there is, for listings. Each visit is called once per entry; aliases joined by spaces. */
+struct pw_listing {
+    const char *name, *summary, *detail; /* detail: aliases, suite, unit, family, … or "" */
+    const char *value, *range;           /* options: default and range; else "" */
+};
+typedef void pw_list_visit(void *context, const struct pw_listing *entry);
+enum pw_list_kind {
+    PW_LIST_MACHINES,
+    PW_LIST_DESIGNS,
+    PW_LIST_WORKLOADS,
+    PW_LIST_POLICIES,
+    PW_LIST_OPTIONS,
+    PW_LIST_METRICS,
+    PW_LIST_KIND_COUNT
+};
+enum pw_status pw_list(enum pw_list_kind kind, pw_list_visit *visit, void *context, struct pw_error *err);
+
+#endif

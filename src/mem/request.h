@@ -1,0 +1,96 @@
+/* One request on its way through the memory system.
+ *
+ * A request is for one 128-byte line (or some 32-byte sectors of it). The same object travels from the load-store unit
+ * or the walker to the L2 slice, the DRAM queue and back; at any time it is in exactly one list, linked by `next`. Page
+ * table reads are ordinary requests of kind PW_REQUEST_WALK whose `level` says which level of the table they read
+ * (0 for data). */
+#ifndef PW_MEM_REQUEST_H
+#define PW_MEM_REQUEST_H
+
+#include "sim/status.h"
+#include "sim/types.h"
+
+enum pw_request_kind {
+    PW_REQUEST_READ,
+    PW_REQUEST_WRITE,     /* a store on its way to the L2 */
+    PW_REQUEST_ATOMIC,    /* a read-modify-write at the L2 */
+    PW_REQUEST_WALK,      /* a page-table read */
+    PW_REQUEST_WRITEBACK, /* a dirty line on its way from the L2 to DRAM */
+};
+
+struct pw_request {
+    struct pw_request *next;
+    pw_cycle issued; /* when it left its source: the start of its latency */
+    pw_cycle queued; /* when it entered the DRAM queue */
+    uint32_t line;   /* physical address / 128 */
+    uint32_t owner;  /* meaning belongs to the source: the load slot, the walk */
+    uint16_t source; /* SM */
+    uint8_t kind;    /* enum pw_request_kind */
+    uint8_t sectors; /* mask of 32-byte sectors, bit 0 the lowest address; 0xf is the whole line */
+    uint8_t full;    /* of a write: sectors that are written completely */
+    uint8_t level;   /* page-table level 1 to 4, 0 for data */
+    pw_asid app;
+    uint8_t bank;        /* DRAM: bank within the channel */
+    uint32_t row;        /* DRAM: row within the bank */
+    uint64_t age;        /* DRAM: order of arrival within the channel */
+    uint64_t vaddr_line; /* virtual address / 128, while the request waits for its translation */
+};
+
+/* Hands out requests from chunks and takes them back; never returns memory before it is destroyed. */
+struct pw_request_pool {
+    struct pw_request *free;
+    struct pw_request_chunk *chunks;
+    uint64_t in_use;
+    bool out_of_memory;
+};
+
+void pw_request_pool_init(struct pw_request_pool *p);
+void pw_request_pool_destroy(struct pw_request_pool *p);
+struct pw_request *pw_request_pool_grow(struct pw_request_pool *p);
+
+/* Never NULL: when memory is out, out_of_memory is set, the run loop stops the run, and a shared dummy is returned. */
+static inline struct pw_request *pw_request_take(struct pw_request_pool *p)
+{
+    struct pw_request *r = p->free;
+    if (__builtin_expect(!r, 0))
+        r = pw_request_pool_grow(p);
+    p->free = r->next;
+    p->in_use++;
+    return r;
+}
+
+static inline void pw_request_give(struct pw_request_pool *p, struct pw_request *r)
+{
+    r->next = p->free;
+    p->free = r;
+    p->in_use--;
+}
+
+/* A first-in first-out list of requests. */
+struct pw_request_list {
+    struct pw_request *first, *last;
+    uint32_t count;
+};
+
+static inline void pw_request_list_push(struct pw_request_list *l, struct pw_request *r)
+{
+    r->next = NULL;
+    if (l->first)
+        l->last->next = r;
+    else
+        l->first = r;
+    l->last = r;
+    l->count++;
+}
+
+static inline struct pw_request *pw_request_list_pop(struct pw_request_list *l)
+{
+    struct pw_request *r = l->first;
+    if (r) {
+        l->first = r->next;
+        l->count--;
+    }
+    return r;
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* Options: one typed row per option drives parsing, range checks, help, the effective configuration in every result
+ * and the reference page.
+ *
+ * A module describes its configuration struct once, as a table of rows whose offsets are relative to that struct. A
+ * group lays such a table over one struct under a prefix: "l1_tlb" and "l2_tlb" are two groups over the same rows. */
+#ifndef PW_SIM_OPTION_H
+#define PW_SIM_OPTION_H
+
+#include "sim/status.h"
+#include "sim/types.h"
+
+enum pw_option_type {
+    PW_OPTION_BOOL,   /* bool: on/off, true/false, yes/no, 1/0 */
+    PW_OPTION_COUNT,  /* uint32_t: a plain number; suffixes k, M, G (powers of 1000) are accepted */
+    PW_OPTION_BYTES,  /* uint64_t: 512, 128B, 512KB, 2MB, 3GB, 1TB, KiB, … (all powers of 1024) */
+    PW_OPTION_CYCLES, /* uint32_t: core cycles: a plain number; or a time (ns, us, ms) converted with clock_mhz */
+    PW_OPTION_NUMBER, /* double */
+    PW_OPTION_CHOICE, /* uint32_t: index into choices */
+    PW_OPTION_TEXT,   /* char[PW_OPTION_TEXT_CAPACITY] inside the struct */
+};
+
+enum { PW_OPTION_TEXT_CAPACITY = 256 };
+
+struct pw_option {
+    const char *name; /* without the group's prefix; NULL ends a table */
+    enum pw_option_type type;
+    size_t offset;
+    double min, max;            /* for numbers; inclusive; max = 0 means the type's limit */
+    const char *fallback;       /* default, as the user would write it */
+    const char *unit;           /* "" where there is none; "entries", "cycles", "bytes", "MHz", … */
+    const char *const *choices; /* PW_OPTION_CHOICE: NULL-terminated names */
+    const char *help;           /* one sentence */
+    bool power_of_two;
+};
+
+struct pw_option_group {
+    const char *prefix; /* "" for none; NULL ends a table of groups */
+    const struct pw_option *rows;
+    size_t offset; /* of the group's struct inside the configuration */
+};
+
+/* A set of groups over one configuration object. clock_mhz, where not NULL, points to the uint32_t that converts times
+ * into cycles: times are kept as text and resolved by pw_options_finish, since a later file may change the clock. */
+struct pw_options;
+
+enum pw_status pw_options_create(const struct pw_option_group *groups, void *config, const uint32_t *clock_mhz,
+                                 struct pw_options **out, struct pw_error *err);
+void pw_options_destroy(struct pw_options *o);
+
+/* Sets one option by its full name ("l1_tlb.entries"). `origin` says who sets it ("configs/machines/mosaic.yaml:12",
+ * "--set", "design mosaic") for later messages. An unknown name is an error that suggests the nearest one. */
+enum pw_status pw_options_set(struct pw_options *o, const char *name, const char *value, const char *origin,
+                              struct pw_error *err);
+
+/* "key=value" as given to --set. */
+enum pw_status pw_options_set_pair(struct pw_options *o, const char *pair, const char *origin, struct pw_error *err);
+
+/* Resolves values that depend on others (times into cycles). Call once after the last set. */
+enum pw_status pw_options_finish(struct pw_options *o, struct pw_error *err);
+
+/* Iteration in table order, for results and listings. */
+struct pw_option_view {
+    char name[96];
+    char value[PW_OPTION_TEXT_CAPACITY]; /* canonical text of the present value: "2MB", "128", "fr-fcfs", "on" */
+    const char *origin;                  /* who set it, or "default" */
+    const struct pw_option *row;
+};
+size_t pw_options_count(const struct pw_options *o);
+void pw_options_view(const struct pw_options *o, size_t index, struct pw_option_view *out);
+
+/* Whether a layer named `layer` (origins compare by their layer) has set this option, for conflict checks. */
+const char *pw_options_origin(const struct pw_options *o, const char *name);
+
+/* The name in `names` (NULL-terminated) nearest to `wrong`, or NULL when nothing is near (edit distance with
+ * transpositions, at most a third of the length and at least 1). */
+const char *pw_suggest(const char *wrong, const char *const *names);
+
+/* Parses one value by its row into `target` (the field itself). Used for workload parameters too. */
+enum pw_status pw_option_parse(const struct pw_option *row, const char *text, uint32_t clock_mhz, void *target,
+                               struct pw_error *err);
+void pw_option_format(const struct pw_option *row, const void *target, char *out, size_t capacity);
+
+#endif

@@ -1,0 +1,54 @@
+/* The words every module speaks: time, addresses, pages and frames.
+ *
+ * Addresses and page numbers are one-member structs, so that handing a virtual page to something that wants a
+ * frame does not compile. Numbers of pages and frames are always in units of 4 KiB, whatever the page size of the
+ * mapping: a 2 MiB page is 512 consecutive page numbers mapped to 512 consecutive frames. */
+#ifndef PW_SIM_TYPES_H
+#define PW_SIM_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Time in cycles of the GPU core clock. */
+typedef uint64_t pw_cycle;
+#define PW_NEVER UINT64_MAX
+
+/* The address space (application) a request belongs to. */
+typedef uint8_t pw_asid;
+#define PW_MAX_APPS 64
+
+typedef struct pw_vaddr {
+    uint64_t v;
+} pw_vaddr;
+
+typedef struct pw_paddr {
+    uint64_t v;
+} pw_paddr;
+
+/* Virtual page number: virtual address / 4 KiB. */
+typedef struct pw_vpn {
+    uint64_t v;
+} pw_vpn;
+
+/* Physical frame number: physical address / 4 KiB. */
+typedef struct pw_pfn {
+    uint32_t v;
+} pw_pfn;
+
+enum { PW_PAGE_SHIFT = 12, PW_PAGE_BYTES = 1 << PW_PAGE_SHIFT, PW_LINE_SHIFT = 7, PW_LINE_BYTES = 1 << PW_LINE_SHIFT };
+
+/* Page sizes are named by the number of 4 KiB pages they hold, as a power of two. */
+enum pw_page_order { PW_PAGE_4K = 0, PW_PAGE_64K = 4, PW_PAGE_2M = 9 };
+
+static inline pw_vpn pw_vpn_of(pw_vaddr a)
+{
+    return (pw_vpn){a.v >> PW_PAGE_SHIFT};
+}
+
+static inline pw_paddr pw_paddr_in(pw_pfn frame, pw_vaddr a)
+{
+    return (pw_paddr){((uint64_t)frame.v << PW_PAGE_SHIFT) | (a.v & (PW_PAGE_BYTES - 1))};
+}
+
+#endif
