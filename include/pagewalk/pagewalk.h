@@ -5,7 +5,7 @@
 #ifndef PAGEWALK_H
 #define PAGEWALK_H
 
-#include "sim/status.h"
+#include "pagewalk/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
