@@ -68,7 +68,10 @@ struct pw_option_view {
 size_t pw_options_count(const struct pw_options *o);
 void pw_options_view(const struct pw_options *o, size_t index, struct pw_option_view *out);
 
-/* Whether a layer named `layer` (origins compare by their layer) has set this option, for conflict checks. */
+/* Index of an option by its full name, or -1. */
+int pw_options_find(const struct pw_options *o, const char *name);
+
+/* Who set an option ("default" when nobody did), or NULL for an unknown name. Valid until the option is set again. */
 const char *pw_options_origin(const struct pw_options *o, const char *name);
 
 /* The name in `names` (NULL-terminated) nearest to `wrong`, or NULL when nothing is near (edit distance with

@@ -1,0 +1,342 @@
+/* Values of options: from text with units into a field, and back into canonical text.
+ *
+ * Numbers with units are exact: the digits are read as an integer and a power of ten, multiplied by the unit in 128
+ * bits and divided once. "1.5MB" is accepted because it is a whole number of bytes, "0.3B" is not. A time becomes
+ * cycles rounded up, since hardware cannot answer within a part of a cycle. Only PW_OPTION_NUMBER is floating point;
+ * it is read and written with the "C" locale's decimal point. */
+#include "sim/option_value.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How much of a value a message quotes. */
+#define QUOTED "%.200s"
+
+struct unit {
+    const char *suffix;
+    uint64_t factor;
+};
+
+static const struct unit count_units[] = {{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {0}};
+
+static const struct unit byte_units[] = {{"", 1},
+                                         {"B", 1},
+                                         {"KB", 1ULL << 10},
+                                         {"KiB", 1ULL << 10},
+                                         {"MB", 1ULL << 20},
+                                         {"MiB", 1ULL << 20},
+                                         {"GB", 1ULL << 30},
+                                         {"GiB", 1ULL << 30},
+                                         {"TB", 1ULL << 40},
+                                         {"TiB", 1ULL << 40},
+                                         {0}};
+
+static const struct unit cycle_units[] = {{"", 1}, {0}};
+
+static const struct unit time_units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {0}};
+
+static const struct unit *find_unit(const struct unit *units, const char *suffix)
+{
+    for (; units->suffix; units++)
+        if (!strcmp(units->suffix, suffix))
+            return units;
+    return NULL;
+}
+
+/* A decimal number: digits / ten_power. */
+struct decimal {
+    uint64_t digits;
+    uint64_t ten_power;
+    bool too_large;
+};
+
+/* Reads "12", "12.5" or ".5" and returns what follows, or NULL where there is no number. A number that does not fit is
+ * read to its end and marked. */
+static const char *read_decimal(const char *text, struct decimal *out)
+{
+    *out = (struct decimal){0, 1, false};
+    bool point = false, ends_in_digit = false;
+    for (;; text++) {
+        if (*text == '.' && !point) {
+            point = true;
+            ends_in_digit = false;
+            continue;
+        }
+        if (*text < '0' || *text > '9')
+            break;
+        ends_in_digit = true;
+        uint64_t digit = (uint64_t)(*text - '0');
+        if (__builtin_mul_overflow(out->digits, 10, &out->digits) ||
+            __builtin_add_overflow(out->digits, digit, &out->digits) ||
+            (point && __builtin_mul_overflow(out->ten_power, 10, &out->ten_power)))
+            out->too_large = true;
+    }
+    return ends_in_digit ? text : NULL;
+}
+
+bool pw_option_is_time(const char *text)
+{
+    struct decimal number;
+    const char *suffix = read_decimal(text, &number);
+    return suffix && find_unit(time_units, suffix);
+}
+
+static void format_bytes(uint64_t bytes, char *out, size_t capacity)
+{
+    static const char *const names[] = {"B", "KB", "MB", "GB", "TB"};
+    size_t i = 0;
+    while (bytes && bytes % 1024 == 0 && i + 1 < sizeof(names) / sizeof(*names)) {
+        bytes /= 1024;
+        i++;
+    }
+    snprintf(out, capacity, "%llu%s", (unsigned long long)bytes, names[i]);
+}
+
+/* The fewest digits that read back as the same number. */
+static void format_number(double number, char *out, size_t capacity)
+{
+    for (int precision = 1; precision <= 17; precision++) {
+        snprintf(out, capacity, "%.*g", precision, number);
+        if (strtod(out, NULL) == number)
+            return;
+    }
+}
+
+static void format_integer(const struct pw_option *row, uint64_t value, char *out, size_t capacity)
+{
+    if (row->type == PW_OPTION_BYTES)
+        format_bytes(value, out, capacity);
+    else
+        snprintf(out, capacity, "%llu", (unsigned long long)value);
+}
+
+static uint64_t integer_limit(const struct pw_option *row)
+{
+    uint64_t type_limit = row->type == PW_OPTION_BYTES ? UINT64_MAX : UINT32_MAX;
+    if (row->max <= 0 || row->max >= (double)type_limit)
+        return type_limit;
+    return (uint64_t)row->max;
+}
+
+static enum pw_status fail_syntax(const struct pw_option *row, const char *name, const char *text, struct pw_error *err)
+{
+    if (!*text)
+        return pw_fail(err, PW_USER_ERROR, "%s has no value", name);
+    const char *wanted = row->type == PW_OPTION_BYTES    ? "a size (for example 512KB)"
+                         : row->type == PW_OPTION_CYCLES ? "a number of cycles or a time (for example 45us)"
+                                                         : "a number";
+    return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is not %s", name, text, wanted);
+}
+
+static enum pw_status fail_range(const struct pw_option *row, const char *name, const char *text, struct pw_error *err)
+{
+    char least[32], most[32];
+    if (row->type == PW_OPTION_NUMBER) {
+        format_number(row->min, least, sizeof(least));
+        if (row->max == 0)
+            return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is out of range (at least %s)", name, text, least);
+        format_number(row->max, most, sizeof(most));
+    } else {
+        format_integer(row, (uint64_t)row->min, least, sizeof(least));
+        format_integer(row, integer_limit(row), most, sizeof(most));
+    }
+    return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is out of range (%s to %s)", name, text, least, most);
+}
+
+/* A number in the option's own unit: numerator / denominator. */
+struct quantity {
+    unsigned __int128 numerator, denominator;
+    bool too_large, is_time;
+};
+
+static enum pw_status read_quantity(const struct pw_option *row, const char *name, const char *text, uint32_t clock_mhz,
+                                    struct quantity *out, struct pw_error *err)
+{
+    struct decimal number;
+    const char *suffix = read_decimal(text, &number);
+    if (!suffix)
+        return fail_syntax(row, name, text, err);
+    const struct unit *units = row->type == PW_OPTION_BYTES   ? byte_units
+                               : row->type == PW_OPTION_COUNT ? count_units
+                                                              : cycle_units;
+    const struct unit *unit = find_unit(units, suffix);
+    if (unit) {
+        *out = (struct quantity){(unsigned __int128)number.digits * unit->factor, number.ten_power, number.too_large,
+                                 false};
+        return PW_OK;
+    }
+    unit = row->type == PW_OPTION_CYCLES ? find_unit(time_units, suffix) : NULL;
+    if (!unit)
+        return fail_syntax(row, name, text, err);
+    if (!clock_mhz)
+        return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is a time, but there is no clock; give a number of cycles",
+                       name, text);
+    /* A cycle is 1000 / clock_mhz nanoseconds. Nothing overflows: 2^64 * 10^6 * 2^32 < 2^128. */
+    *out = (struct quantity){(unsigned __int128)number.digits * unit->factor * clock_mhz,
+                             (unsigned __int128)number.ten_power * 1000, number.too_large, true};
+    return PW_OK;
+}
+
+static enum pw_status parse_integer(const struct pw_option *row, const char *name, const char *text, uint32_t clock_mhz,
+                                    uint64_t *out, struct pw_error *err)
+{
+    struct quantity quantity;
+    enum pw_status status = read_quantity(row, name, text, clock_mhz, &quantity, err);
+    if (status != PW_OK)
+        return status;
+    if (quantity.too_large)
+        return fail_range(row, name, text, err);
+    unsigned __int128 value = quantity.numerator / quantity.denominator;
+    if (quantity.numerator % quantity.denominator) {
+        if (!quantity.is_time)
+            return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is not a whole number%s", name, text,
+                           row->type == PW_OPTION_BYTES ? " of bytes" : "");
+        value++;
+    }
+    if (value < (unsigned __int128)row->min || value > integer_limit(row))
+        return fail_range(row, name, text, err);
+    if (row->power_of_two && (value == 0 || value & (value - 1)))
+        return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is not a power of two", name, text);
+    *out = (uint64_t)value;
+    return PW_OK;
+}
+
+static enum pw_status parse_number(const struct pw_option *row, const char *name, const char *text, double *out,
+                                   struct pw_error *err)
+{
+    if (!*text || strspn(text, "0123456789.eE+-") != strlen(text) || *text == '+')
+        return fail_syntax(row, name, text, err);
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end)
+        return fail_syntax(row, name, text, err);
+    if (!isfinite(value) || value < row->min || (row->max != 0 && value > row->max))
+        return fail_range(row, name, text, err);
+    *out = value + 0.0; /* -0 becomes 0 */
+    return PW_OK;
+}
+
+static enum pw_status parse_bool(const char *name, const char *text, bool *out, struct pw_error *err)
+{
+    static const char *const words[2][4] = {{"off", "false", "no", "0"}, {"on", "true", "yes", "1"}};
+    for (int value = 0; value < 2; value++)
+        for (int i = 0; i < 4; i++)
+            if (!strcmp(text, words[value][i])) {
+                *out = value;
+                return PW_OK;
+            }
+    if (!*text)
+        return pw_fail(err, PW_USER_ERROR, "%s has no value; give on or off", name);
+    return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is neither on nor off", name, text);
+}
+
+static enum pw_status parse_choice(const struct pw_option *row, const char *name, const char *text, uint32_t *out,
+                                   struct pw_error *err)
+{
+    for (uint32_t i = 0; row->choices[i]; i++)
+        if (!strcmp(text, row->choices[i])) {
+            *out = i;
+            return PW_OK;
+        }
+    char list[512] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; row->choices[i] && used < sizeof(list); i++)
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", row->choices[i]);
+    if (!*text)
+        return pw_fail(err, PW_USER_ERROR, "%s has no value; give one of %s", name, list);
+    const char *nearest = pw_suggest(text, row->choices);
+    if (nearest)
+        return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is not one of %s; did you mean '%s'?", name, text, list,
+                       nearest);
+    return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is not one of %s", name, text, list);
+}
+
+/* Length of the UTF-8 character at `s`, or 0 where it is none or a control character: results are JSON. */
+static size_t character_length(const unsigned char *s)
+{
+    if (*s < 0x80)
+        return *s >= ' ' && *s != 0x7f;
+    size_t length = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
+    if (*s < 0xc2 || *s > 0xf4)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90);
+    bool surrogate = *s == 0xed && s[1] >= 0xa0;
+    bool beyond = *s == 0xf4 && s[1] >= 0x90;
+    return overlong || surrogate || beyond ? 0 : length;
+}
+
+static enum pw_status parse_text(const char *name, const char *text, char *out, struct pw_error *err)
+{
+    if (strnlen(text, PW_OPTION_TEXT_CAPACITY) == PW_OPTION_TEXT_CAPACITY)
+        return pw_fail(err, PW_USER_ERROR, "%s is longer than %d bytes", name, PW_OPTION_TEXT_CAPACITY - 1);
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        size_t length = character_length(s);
+        if (!length)
+            return pw_fail(err, PW_USER_ERROR, "%s holds a control character or is not UTF-8", name);
+        s += length;
+    }
+    strncpy(out, text, PW_OPTION_TEXT_CAPACITY);
+    return PW_OK;
+}
+
+enum pw_status pw_option_parse_as(const struct pw_option *row, const char *name, const char *text, uint32_t clock_mhz,
+                                  void *target, struct pw_error *err)
+{
+    uint64_t value;
+    enum pw_status status;
+    switch (row->type) {
+    case PW_OPTION_BOOL:
+        return parse_bool(name, text, target, err);
+    case PW_OPTION_COUNT:
+    case PW_OPTION_CYCLES:
+        status = parse_integer(row, name, text, clock_mhz, &value, err);
+        if (status == PW_OK)
+            *(uint32_t *)target = (uint32_t)value;
+        return status;
+    case PW_OPTION_BYTES:
+        return parse_integer(row, name, text, clock_mhz, target, err);
+    case PW_OPTION_NUMBER:
+        return parse_number(row, name, text, target, err);
+    case PW_OPTION_CHOICE:
+        return parse_choice(row, name, text, target, err);
+    case PW_OPTION_TEXT:
+        return parse_text(name, text, target, err);
+    }
+    return pw_fail(err, PW_FAILED, "option %s has an unknown type", name);
+}
+
+enum pw_status pw_option_parse(const struct pw_option *row, const char *text, uint32_t clock_mhz, void *target,
+                               struct pw_error *err)
+{
+    return pw_option_parse_as(row, row->name, text, clock_mhz, target, err);
+}
+
+void pw_option_format(const struct pw_option *row, const void *target, char *out, size_t capacity)
+{
+    switch (row->type) {
+    case PW_OPTION_BOOL:
+        snprintf(out, capacity, "%s", *(const bool *)target ? "on" : "off");
+        break;
+    case PW_OPTION_COUNT:
+    case PW_OPTION_CYCLES:
+        format_integer(row, *(const uint32_t *)target, out, capacity);
+        break;
+    case PW_OPTION_BYTES:
+        format_integer(row, *(const uint64_t *)target, out, capacity);
+        break;
+    case PW_OPTION_NUMBER:
+        format_number(*(const double *)target, out, capacity);
+        break;
+    case PW_OPTION_CHOICE:
+        snprintf(out, capacity, "%s", row->choices[*(const uint32_t *)target]);
+        break;
+    case PW_OPTION_TEXT:
+        snprintf(out, capacity, "%s", (const char *)target);
+        break;
+    }
+}
