@@ -22,8 +22,10 @@ struct pw_launch {
     uint32_t shared_bytes; /* of a CTA */
     uint32_t registers;    /* per thread; 0: not limiting */
     pw_kernel_fn *kernel;
-    const void *arguments;        /* handed to every warp; must stay valid until pw_launch returns */
-    void (*resolve)(void *state); /* or NULL: run once before the first warp, decides what depends on warp order */
+    const void *arguments; /* handed to every warp; must stay valid until pw_launch returns */
+    void (*resolve)(
+        void
+            *state); /* or NULL: run once by pw_launch before the backend sees it, decides what depends on warp order */
     void *resolve_state;
 };
 
@@ -42,6 +44,14 @@ struct pw_random *pw_host_random(struct pw_host *h);
 /* Says how many launches are to come, for the progress bar. */
 void pw_host_plan(struct pw_host *h, uint32_t launches);
 uint32_t pw_host_planned(const struct pw_host *h);
+
+/* The common parameter scale=FACTOR (1 by default): workloads multiply the size of their data by it. */
+double pw_host_scale(const struct pw_host *h);
+
+/* `size` times the scale (or, for the side of something with two dimensions, its square root), rounded to a positive
+ * multiple of `step`. */
+uint64_t pw_host_scaled(const struct pw_host *h, uint64_t size, uint64_t step);
+uint64_t pw_host_scaled_side(const struct pw_host *h, uint64_t size, uint64_t step);
 
 /* Whether arrays have host copies. */
 bool pw_host_values(const struct pw_host *h);
@@ -76,6 +86,7 @@ struct pw_program {
     const struct pw_workload *workload;
     void *parameters; /* owned */
     bool values;
+    double scale;
     char text[256]; /* as given, for results */
 };
 enum pw_status pw_program_parse(const char *text, struct pw_program *out, struct pw_error *err);
