@@ -36,19 +36,23 @@ struct pw_request {
     uint64_t vaddr_line; /* virtual address / 128, while the request waits for its translation */
 };
 
+/* owner of a request that nobody waits for. */
+#define PW_NO_OWNER UINT32_MAX
+
 /* Hands out requests from chunks and takes them back; never returns memory before it is destroyed. */
 struct pw_request_pool {
     struct pw_request *free;
     struct pw_request_chunk *chunks;
     uint64_t in_use;
     bool out_of_memory;
+    struct pw_request spare; /* stands in when memory is out, until the run loop stops the run */
 };
 
 void pw_request_pool_init(struct pw_request_pool *p);
 void pw_request_pool_destroy(struct pw_request_pool *p);
 struct pw_request *pw_request_pool_grow(struct pw_request_pool *p);
 
-/* Never NULL: when memory is out, out_of_memory is set, the run loop stops the run, and a shared dummy is returned. */
+/* Never NULL: when memory is out, out_of_memory is set, the run loop stops the run, and a stand-in is returned. */
 static inline struct pw_request *pw_request_take(struct pw_request_pool *p)
 {
     struct pw_request *r = p->free;

@@ -1,0 +1,198 @@
+/* L2 slices: acceptance, lookup, miss and fill. The model is described in l2.h; wiring and options are in memory.c. */
+#include "mem/memory_internal.h"
+
+enum { ARRIVED_SHIFT = 4 };
+
+/* Answers a request whose data is at hand. */
+static void answer(void *object, uint64_t argument, pw_cycle now)
+{
+    struct pw_slice *s = object;
+    struct pw_request *r = (struct pw_request *)(uintptr_t)argument;
+    struct pw_memory *m = s->memory;
+    if (r->kind == PW_REQUEST_WALK) {
+        m->pending--;
+        m->clients.walk_read(m->clients.walker, r, now);
+    } else if (r->kind == PW_REQUEST_ATOMIC && r->owner == PW_NO_OWNER) {
+        m->pending--;
+        m->clients.stored(m->clients.sms, r, now);
+    } else {
+        uint32_t flits = m->flits[__builtin_popcount(r->sectors)];
+        pw_cycle arrival = pw_port_send(&s->down, now, flits, m->config.crossbar.latency);
+        pw_events_post(m->events, arrival, pw_memory_arrive_at_sm, m, argument);
+    }
+}
+
+/* Takes the port that is free first; returns when the lookup starts. */
+static pw_cycle take_port(struct pw_slice *s, pw_cycle now)
+{
+    struct pw_port *best = &s->ports[0];
+    for (uint32_t i = 1; i < s->memory->config.l2.ports; i++)
+        if (s->ports[i].free < best->free)
+            best = &s->ports[i];
+    pw_cycle start = now > best->free ? now : best->free;
+    best->free = start + 1;
+    return start;
+}
+
+static void write_back(struct pw_slice *s, const struct pw_victim *victim, pw_asid app, pw_cycle now)
+{
+    struct pw_memory *m = s->memory;
+    struct pw_request *r = pw_request_take(m->pool);
+    *r = (struct pw_request){.line = victim->line,
+                             .issued = now,
+                             .kind = PW_REQUEST_WRITEBACK,
+                             .sectors = m->config.l2.sectored ? victim->dirty : PW_ALL_SECTORS,
+                             .app = app};
+    m->counters[app].writebacks++;
+    m->pending++;
+    pw_memory_to_dram(s, r, now);
+}
+
+/* The slot of a line, allocated (and its victim written back) when it has none; most recently used then. */
+static int64_t slot_for(struct pw_slice *s, uint32_t line, uint32_t index, pw_asid app, pw_cycle now)
+{
+    int64_t slot = pw_cache_find(&s->cache, line, index);
+    if (slot >= 0) {
+        pw_cache_touch(&s->cache, slot);
+        return slot;
+    }
+    struct pw_victim victim;
+    slot = pw_cache_allocate(&s->cache, line, index, &victim);
+    if (victim.dirty)
+        write_back(s, &victim, app, now);
+    return slot;
+}
+
+static void count_access(struct pw_slice *s, const struct pw_request *r, bool hit)
+{
+    struct pw_l2_counters *c = &s->memory->counters[r->app];
+    c->accesses++;
+    c->hits += hit;
+    c->misses += !hit;
+    if (r->level) {
+        c->walk_accesses[r->level - 1]++;
+        c->walk_hits[r->level - 1] += hit;
+    }
+}
+
+static void take_store(struct pw_slice *s, struct pw_request *r, uint32_t index, pw_cycle now)
+{
+    struct pw_memory *m = s->memory;
+    count_access(s, r, pw_cache_find(&s->cache, r->line, index) >= 0);
+    take_port(s, now);
+    int64_t slot = slot_for(s, r->line, index, r->app, now);
+    s->cache.dirty[slot] |= r->sectors;
+    s->cache.valid[slot] |= r->full;
+    m->pending--;
+    m->clients.stored(m->clients.sms, r, now);
+}
+
+/* Registers a miss and fetches what is not under way yet. The fetch is a request of its own; those that wait for it are
+ * answered in the order in which they came. */
+static void take_miss(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_request *r, pw_cycle start)
+{
+    struct pw_memory *m = s->memory;
+    uint8_t wanted = m->config.l2.sectored ? r->sectors : PW_ALL_SECTORS;
+    uint8_t missing = wanted & (uint8_t)~e->mask;
+    pw_request_list_push(&e->waiting, r);
+    if (!missing)
+        return;
+    e->mask |= missing;
+    struct pw_request *fetch = pw_request_take(m->pool);
+    *fetch = *r;
+    fetch->sectors = missing;
+    m->pending++;
+    pw_memory_to_dram(s, fetch, start + m->config.l2.latency);
+}
+
+/* Looks a request up. False when it must wait for a miss register; nothing has changed then. */
+static bool look_up(struct pw_slice *s, struct pw_request *r, pw_cycle now)
+{
+    struct pw_memory *m = s->memory;
+    uint32_t index = pw_place_of(&m->map, r->line).slice_line;
+    if (r->kind == PW_REQUEST_WRITE) {
+        take_store(s, r, index, now);
+        return true;
+    }
+    int64_t slot = pw_cache_find(&s->cache, r->line, index);
+    if (slot >= 0 && (s->cache.valid[slot] & r->sectors) == r->sectors) {
+        count_access(s, r, true);
+        pw_cache_touch(&s->cache, slot);
+        if (r->kind == PW_REQUEST_ATOMIC)
+            s->cache.dirty[slot] |= r->sectors;
+        pw_events_post(m->events, take_port(s, now) + m->config.l2.latency, answer, s, (uint64_t)(uintptr_t)r);
+        return true;
+    }
+    struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, r->line);
+    if (e)
+        m->counters[r->app].merges++;
+    else if (pw_mshr_full(&s->mshr))
+        return false;
+    else
+        e = pw_mshr_add(&s->mshr, r->line);
+    count_access(s, r, false);
+    take_miss(s, e, r, take_port(s, now));
+    return true;
+}
+
+void pw_slice_accept(void *object, uint64_t argument, pw_cycle now)
+{
+    struct pw_slice *s = object;
+    struct pw_request *r = (struct pw_request *)(uintptr_t)argument;
+    if (s->blocked.first || !look_up(s, r, now))
+        pw_request_list_push(&s->blocked, r);
+}
+
+void pw_slice_arrive(void *object, uint64_t argument, pw_cycle now)
+{
+    struct pw_slice *s = object;
+    const struct pw_request *r = (const struct pw_request *)(uintptr_t)argument;
+    uint32_t flits = r->kind == PW_REQUEST_READ ? 1 : s->memory->flits[__builtin_popcount(r->sectors)];
+    pw_cycle done = pw_port_receive(&s->up, now, flits);
+    if (done > now)
+        pw_events_post(s->memory->events, done, pw_slice_accept, s, argument);
+    else
+        pw_slice_accept(s, argument, now);
+}
+
+/* Answers those waiting requests whose sectors have all arrived, in order; the others stay. */
+static void answer_waiting(struct pw_slice *s, struct pw_mshr_entry *e, int64_t slot, pw_cycle now)
+{
+    uint8_t arrived = (uint8_t)(e->mask >> ARRIVED_SHIFT);
+    struct pw_request *r = e->waiting.first;
+    struct pw_request_list still = {0};
+    for (struct pw_request *next; r; r = next) {
+        next = r->next;
+        if ((arrived & r->sectors) != r->sectors) {
+            pw_request_list_push(&still, r);
+            continue;
+        }
+        if (r->kind == PW_REQUEST_ATOMIC)
+            s->cache.dirty[slot] |= r->sectors;
+        answer(s, (uint64_t)(uintptr_t)r, now);
+    }
+    e->waiting = still;
+    if (!still.first)
+        pw_mshr_remove(&s->mshr, e);
+}
+
+static void serve_blocked(struct pw_slice *s, pw_cycle now)
+{
+    while (s->blocked.first && !pw_mshr_full(&s->mshr)) {
+        struct pw_request *r = pw_request_list_pop(&s->blocked);
+        look_up(s, r, now);
+    }
+}
+
+void pw_slice_fill(struct pw_slice *s, struct pw_request *fetch, pw_cycle now)
+{
+    uint32_t index = pw_place_of(&s->memory->map, fetch->line).slice_line;
+    int64_t slot = slot_for(s, fetch->line, index, fetch->app, now);
+    s->cache.valid[slot] |= fetch->sectors;
+    struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, fetch->line);
+    e->mask |= (uint64_t)fetch->sectors << ARRIVED_SHIFT;
+    s->memory->pending--;
+    pw_request_give(s->memory->pool, fetch);
+    answer_waiting(s, e, slot, now);
+    serve_blocked(s, now);
+}

@@ -1,0 +1,81 @@
+/* The shared side of the memory system: L2 slices, and the DRAM channels behind them.
+ *
+ * Each channel has one or more slices (Mosaic, Section 2.1: a memory partition pairs a slice of the L2 with a memory
+ * controller). A request enters a slice by an event at its arrival, takes a port, and is looked up; a hit answers after
+ * the latency, a miss takes a miss register and goes to DRAM after it. Lines are allocated when their data arrives.
+ * Stores write without fetching (write-validate): sectors written in part are fetched when they are read. Dirty
+ * sectors are written back when their line is replaced. A slice that is out of miss registers makes everything
+ * behind the blocked request wait, in order.
+ *
+ * Left out: the lookup reads the tags when a request is accepted, not when its port slot comes; the difference is
+ * visible only to a fill within those few cycles, which then counts as a merge instead of a hit. */
+#ifndef PW_MEM_L2_H
+#define PW_MEM_L2_H
+
+#include "mem/crossbar.h"
+#include "mem/dram.h"
+#include "mem/memory_map.h"
+#include "mem/request.h"
+#include "sim/event.h"
+#include "sim/stats.h"
+
+struct pw_l2_config {
+    uint64_t bytes; /* all slices together */
+    uint32_t ways;
+    uint32_t slices; /* per channel */
+    uint32_t ports;  /* per slice: lookups per cycle */
+    uint32_t latency;
+    uint32_t mshrs; /* per slice */
+    bool sectored;
+};
+
+extern const struct pw_option pw_l2_options[];
+
+enum { PW_WALK_LEVELS = 4 };
+
+/* Per application. */
+struct pw_l2_counters {
+    uint64_t accesses, hits, misses, merges, writebacks;
+    uint64_t walk_accesses[PW_WALK_LEVELS], walk_hits[PW_WALK_LEVELS];
+};
+
+/* Who gets the answers. All are called at the time they name; the callee owns the request then. */
+struct pw_memory_clients {
+    void *sms;
+    /* Data for SM r->source has passed the crossbar. */
+    void (*reply)(void *sms, struct pw_request *r, pw_cycle now);
+    /* A store, or an atomic without a result, has been taken by its slice. */
+    void (*stored)(void *sms, struct pw_request *r, pw_cycle now);
+    void *walker;
+    /* A page-table read has been answered. */
+    void (*walk_read)(void *walker, struct pw_request *r, pw_cycle now);
+};
+
+struct pw_memory;
+
+struct pw_memory_config {
+    struct pw_l2_config l2;
+    struct pw_crossbar_config crossbar;
+    struct pw_dram_config dram;
+    uint32_t core_mhz;
+    uint32_t sms;
+    unsigned apps;
+};
+
+enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw_events *events,
+                                struct pw_request_pool *pool, const struct pw_memory_clients *clients,
+                                struct pw_memory **out, struct pw_error *err);
+void pw_memory_destroy(struct pw_memory *m);
+void pw_memory_register(struct pw_memory *m, struct pw_stats *stats);
+
+/* Sends a request of an SM that is ready at `ready` (not before now) through the crossbar. */
+void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready);
+
+/* Sends a page-table read: the walker sits beside the L2, so it reaches its slice at `at` without the crossbar. */
+void pw_memory_send_walk(struct pw_memory *m, struct pw_request *r, pw_cycle at);
+
+/* Requests anywhere between the crossbar and DRAM; and a few lines on what waits, for the progress report. */
+uint64_t pw_memory_pending(const struct pw_memory *m);
+size_t pw_memory_describe(const struct pw_memory *m, char *out, size_t capacity);
+
+#endif

@@ -1,0 +1,247 @@
+/* Wires crossbar ports, L2 slices and DRAM channels together. */
+#include "mem/memory_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const struct pw_option pw_crossbar_options[] = {
+    {"latency", PW_OPTION_CYCLES, offsetof(struct pw_crossbar_config, latency), 1, 10000, "10", "cycles", NULL,
+     "Cycles a flit needs between an SM and an L2 slice, each way.", false},
+    {"bytes_per_cycle", PW_OPTION_COUNT, offsetof(struct pw_crossbar_config, bytes_per_cycle), 1, 1024, "32", "bytes",
+     NULL, "Bytes each port of the crossbar moves per cycle and direction.", false},
+    {0}};
+
+const struct pw_option pw_l2_options[] = {
+    {"bytes", PW_OPTION_BYTES, offsetof(struct pw_l2_config, bytes), 2048, 1ULL << 36, "2MB", "bytes", NULL,
+     "Capacity of all slices together; rounded down to whole sets per slice.", false},
+    {"ways", PW_OPTION_COUNT, offsetof(struct pw_l2_config, ways), 1, 1024, "16", "ways", NULL, "Associativity.",
+     false},
+    {"slices", PW_OPTION_COUNT, offsetof(struct pw_l2_config, slices), 1, 64, "2", "slices", NULL,
+     "Slices (banks) per memory channel.", false},
+    {"ports", PW_OPTION_COUNT, offsetof(struct pw_l2_config, ports), 1, 8, "1", "ports", NULL,
+     "Lookups per cycle and slice.", false},
+    {"latency", PW_OPTION_CYCLES, offsetof(struct pw_l2_config, latency), 1, 100000, "10", "cycles", NULL,
+     "Cycles from the start of a lookup to its answer, beyond the crossbar.", false},
+    {"mshrs", PW_OPTION_COUNT, offsetof(struct pw_l2_config, mshrs), 1, 65536, "128", "entries", NULL,
+     "Outstanding misses per slice.", false},
+    {"sectored", PW_OPTION_BOOL, offsetof(struct pw_l2_config, sectored), 0, 0, "off", "", NULL,
+     "Fetch 32-byte sectors on demand instead of whole 128-byte lines.", false},
+    {0}};
+
+static void dram_read_done(void *client, struct pw_request *r, pw_cycle now)
+{
+    struct pw_memory *m = ((struct pw_channel *)client)->memory;
+    pw_slice_fill(&m->slices[pw_place_of(&m->map, r->line).slice], r, now);
+}
+
+static void dram_write_done(void *client, struct pw_request *r, pw_cycle now)
+{
+    (void)now;
+    struct pw_memory *m = ((struct pw_channel *)client)->memory;
+    m->pending--;
+    pw_request_give(m->pool, r);
+}
+
+static void submit(struct pw_channel *c, struct pw_request *r, pw_cycle now)
+{
+    pw_dram_submit(c->dram, r, pw_place_of(&c->memory->map, r->line).local_line, now);
+}
+
+static void dram_space(void *client, bool write, pw_cycle now)
+{
+    struct pw_channel *c = client;
+    struct pw_request *r = pw_request_list_pop(&c->waiting[write]);
+    if (r)
+        submit(c, r, now);
+}
+
+static void arrive_at_dram(void *object, uint64_t argument, pw_cycle now)
+{
+    struct pw_channel *c = object;
+    struct pw_request *r = (struct pw_request *)(uintptr_t)argument;
+    bool write = r->kind == PW_REQUEST_WRITEBACK;
+    if (!c->waiting[write].first && pw_dram_has_space(c->dram, write))
+        submit(c, r, now);
+    else
+        pw_request_list_push(&c->waiting[write], r);
+}
+
+void pw_memory_to_dram(struct pw_slice *s, struct pw_request *r, pw_cycle at)
+{
+    struct pw_memory *m = s->memory;
+    pw_events_post(m->events, at + m->config.dram.path, arrive_at_dram, &m->channels[s->channel],
+                   (uint64_t)(uintptr_t)r);
+}
+
+static void deliver_to_sm(void *object, uint64_t argument, pw_cycle now)
+{
+    struct pw_memory *m = object;
+    m->pending--;
+    m->clients.reply(m->clients.sms, (struct pw_request *)(uintptr_t)argument, now);
+}
+
+void pw_memory_arrive_at_sm(void *object, uint64_t argument, pw_cycle now)
+{
+    struct pw_memory *m = object;
+    const struct pw_request *r = (const struct pw_request *)(uintptr_t)argument;
+    pw_cycle done = pw_port_receive(&m->sm_down[r->source], now, m->flits[__builtin_popcount(r->sectors)]);
+    if (done > now)
+        pw_events_post(m->events, done, deliver_to_sm, m, argument);
+    else
+        deliver_to_sm(m, argument, now);
+}
+
+void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
+{
+    uint32_t flits = r->kind == PW_REQUEST_READ ? 1 : m->flits[__builtin_popcount(r->sectors)];
+    pw_cycle arrival = pw_port_send(&m->sm_up[r->source], ready, flits, m->config.crossbar.latency);
+    m->pending++;
+    pw_events_post(m->events, arrival, pw_slice_arrive, &m->slices[pw_place_of(&m->map, r->line).slice],
+                   (uint64_t)(uintptr_t)r);
+}
+
+void pw_memory_send_walk(struct pw_memory *m, struct pw_request *r, pw_cycle at)
+{
+    m->pending++;
+    pw_events_post(m->events, at, pw_slice_accept, &m->slices[pw_place_of(&m->map, r->line).slice],
+                   (uint64_t)(uintptr_t)r);
+}
+
+static enum pw_status create_slices(struct pw_memory *m, struct pw_error *err)
+{
+    const struct pw_l2_config *l2 = &m->config.l2;
+    for (uint32_t i = 0; i < m->slice_count; i++) {
+        struct pw_slice *s = &m->slices[i];
+        s->memory = m;
+        s->channel = i / l2->slices;
+        enum pw_status status =
+            pw_cache_init(&s->cache, "l2", l2->bytes / PW_LINE_BYTES / m->slice_count, l2->ways, err);
+        if (status == PW_OK)
+            status = pw_mshr_init(&s->mshr, "l2.mshrs", l2->mshrs, err);
+        if (status != PW_OK)
+            return status;
+    }
+    return PW_OK;
+}
+
+static enum pw_status create_channels(struct pw_memory *m, struct pw_error *err)
+{
+    for (uint32_t i = 0; i < m->config.dram.channels; i++) {
+        struct pw_channel *c = &m->channels[i];
+        c->memory = m;
+        struct pw_dram_wiring wiring = {.events = m->events,
+                                        .counters = m->dram_counters,
+                                        .core_mhz = m->config.core_mhz,
+                                        .client = c,
+                                        .read_done = dram_read_done,
+                                        .write_done = dram_write_done,
+                                        .space = dram_space};
+        enum pw_status status = pw_dram_channel_create(&m->config.dram, &wiring, &c->dram, err);
+        if (status != PW_OK)
+            return status;
+    }
+    return PW_OK;
+}
+
+enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw_events *events,
+                                struct pw_request_pool *pool, const struct pw_memory_clients *clients,
+                                struct pw_memory **out, struct pw_error *err)
+{
+    struct pw_memory *m = calloc(1, sizeof *m);
+    *out = NULL;
+    if (!m)
+        return pw_fail_memory(err, "memory system");
+    m->config = *config;
+    m->events = events;
+    m->pool = pool;
+    m->clients = *clients;
+    m->map = pw_memory_map_of(config->dram.channels, config->l2.slices);
+    m->slice_count = config->dram.channels * config->l2.slices;
+    for (uint32_t n = 0; n <= PW_SECTORS_PER_LINE; n++)
+        m->flits[n] = pw_flits(n * PW_SECTOR_BYTES, config->crossbar.bytes_per_cycle);
+    m->slices = calloc(m->slice_count, sizeof *m->slices);
+    m->channels = calloc(config->dram.channels, sizeof *m->channels);
+    m->sm_up = calloc(config->sms, sizeof *m->sm_up);
+    m->sm_down = calloc(config->sms, sizeof *m->sm_down);
+    m->counters = calloc(config->apps, sizeof *m->counters);
+    m->dram_counters = calloc(config->apps, sizeof *m->dram_counters);
+    enum pw_status status = PW_OK;
+    if (!m->slices || !m->channels || !m->sm_up || !m->sm_down || !m->counters || !m->dram_counters)
+        status = pw_fail_memory(err, "memory system");
+    if (status == PW_OK)
+        status = create_slices(m, err);
+    if (status == PW_OK)
+        status = create_channels(m, err);
+    if (status != PW_OK) {
+        pw_memory_destroy(m);
+        return status;
+    }
+    *out = m;
+    return PW_OK;
+}
+
+void pw_memory_destroy(struct pw_memory *m)
+{
+    if (!m)
+        return;
+    for (uint32_t i = 0; m->slices && i < m->slice_count; i++) {
+        pw_cache_release(&m->slices[i].cache);
+        pw_mshr_release(&m->slices[i].mshr);
+    }
+    for (uint32_t i = 0; m->channels && i < m->config.dram.channels; i++)
+        pw_dram_channel_destroy(m->channels[i].dram);
+    free(m->slices);
+    free(m->channels);
+    free(m->sm_up);
+    free(m->sm_down);
+    free(m->counters);
+    free(m->dram_counters);
+    free(m);
+}
+
+void pw_memory_register(struct pw_memory *m, struct pw_stats *stats)
+{
+    size_t stride = sizeof *m->counters;
+#define COUNTER(name, unit, field, help)                                                                               \
+    pw_stats_counter(stats, name, unit, help, m->counters, stride, offsetof(struct pw_l2_counters, field))
+    COUNTER("l2.accesses", "accesses", accesses, "Lookups in the L2 cache, page-table reads and stores included.");
+    COUNTER("l2.hits", "accesses", hits, "L2 lookups that found what they asked for.");
+    COUNTER("l2.misses", "accesses", misses, "L2 lookups that did not, merged ones included.");
+    COUNTER("l2.mshr_merges", "accesses", merges, "L2 misses that found their line already on its way.");
+    COUNTER("l2.writebacks", "lines", writebacks, "Dirty lines written back to DRAM.");
+    COUNTER("l2.ptw_level1.accesses", "accesses", walk_accesses[0], "Page-table reads of level 1 (root) in the L2.");
+    COUNTER("l2.ptw_level1.hits", "accesses", walk_hits[0], "Those that hit.");
+    COUNTER("l2.ptw_level2.accesses", "accesses", walk_accesses[1], "Page-table reads of level 2 in the L2.");
+    COUNTER("l2.ptw_level2.hits", "accesses", walk_hits[1], "Those that hit.");
+    COUNTER("l2.ptw_level3.accesses", "accesses", walk_accesses[2], "Page-table reads of level 3 in the L2.");
+    COUNTER("l2.ptw_level3.hits", "accesses", walk_hits[2], "Those that hit.");
+    COUNTER("l2.ptw_level4.accesses", "accesses", walk_accesses[3], "Page-table reads of level 4 in the L2.");
+    COUNTER("l2.ptw_level4.hits", "accesses", walk_hits[3], "Those that hit.");
+#undef COUNTER
+    pw_stats_identity(stats, "l2.accesses", "l2.hits + l2.misses");
+    pw_dram_register(stats, m->dram_counters);
+}
+
+uint64_t pw_memory_pending(const struct pw_memory *m)
+{
+    return m->pending;
+}
+
+size_t pw_memory_describe(const struct pw_memory *m, char *out, size_t capacity)
+{
+    uint32_t blocked = 0, misses = 0, waiting = 0;
+    uint64_t in_dram = 0;
+    for (uint32_t i = 0; i < m->slice_count; i++) {
+        blocked += m->slices[i].blocked.count;
+        misses += m->slices[i].mshr.in_use;
+    }
+    for (uint32_t i = 0; i < m->config.dram.channels; i++) {
+        waiting += m->channels[i].waiting[0].count + m->channels[i].waiting[1].count;
+        in_dram += pw_dram_pending(m->channels[i].dram);
+    }
+    int n = snprintf(out, capacity,
+                     "  memory: %llu requests; L2: %u misses, %u blocked on miss registers; DRAM: %llu queued, %u "
+                     "waiting for a queue\n",
+                     (unsigned long long)m->pending, misses, blocked, (unsigned long long)in_dram, waiting);
+    return n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity;
+}

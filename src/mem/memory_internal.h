@@ -1,0 +1,52 @@
+/* The insides of the shared memory system, common to memory.c (wiring) and l2.c (slices). */
+#ifndef PW_MEM_MEMORY_INTERNAL_H
+#define PW_MEM_MEMORY_INTERNAL_H
+
+#include "mem/cache.h"
+#include "mem/l2.h"
+#include "mem/mshr.h"
+
+struct pw_slice {
+    struct pw_memory *memory;
+    struct pw_cache cache;
+    struct pw_mshr mshr;            /* mask: sectors asked for (low 4 bits) and arrived (next 4) */
+    struct pw_request_list blocked; /* accepted, but no miss register was free; served in order */
+    struct pw_port up, down;        /* the slice's ends of the two crossbar networks */
+    struct pw_port ports[8];
+    uint32_t channel;
+};
+
+struct pw_channel {
+    struct pw_memory *memory;
+    struct pw_dram_channel *dram;
+    struct pw_request_list waiting[2]; /* for a place in the read and in the write queue */
+};
+
+struct pw_memory {
+    struct pw_memory_config config;
+    struct pw_events *events;
+    struct pw_request_pool *pool;
+    struct pw_memory_clients clients;
+    struct pw_memory_map map;
+    uint32_t flits[PW_SECTORS_PER_LINE + 1]; /* by number of sectors carried */
+    uint32_t slice_count;
+    struct pw_slice *slices;
+    struct pw_channel *channels;
+    struct pw_port *sm_up, *sm_down; /* the SMs' ends */
+    struct pw_l2_counters *counters;
+    struct pw_dram_counters *dram_counters;
+    uint64_t pending;
+};
+
+/* Events: a request's last flit is at its slice; it has passed the input port; a reply's last flit is at its SM. */
+void pw_slice_arrive(void *slice, uint64_t request, pw_cycle now);
+void pw_slice_accept(void *slice, uint64_t request, pw_cycle now);
+void pw_memory_arrive_at_sm(void *memory, uint64_t request, pw_cycle now);
+
+/* DRAM has brought what a fetch asked for. */
+void pw_slice_fill(struct pw_slice *s, struct pw_request *fetch, pw_cycle now);
+
+/* Sends a request on its way to the DRAM queue of the slice's channel at time `at`. */
+void pw_memory_to_dram(struct pw_slice *s, struct pw_request *r, pw_cycle at);
+
+#endif

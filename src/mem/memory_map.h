@@ -1,0 +1,59 @@
+/* Which channel and L2 slice a physical line belongs to.
+ *
+ * Lines interleave over all channels, whatever their number. Within each group of `channels` consecutive lines the
+ * order is permuted by a hash of the group's number, so that strides do not pile up on one channel: by XOR where the
+ * number of channels is a power of two, by rotation otherwise. Both are one-to-one, so a line's number within its
+ * channel is simply the number of its group. Slices of a channel divide its lines in the same way. */
+#ifndef PW_MEM_MEMORY_MAP_H
+#define PW_MEM_MEMORY_MAP_H
+
+#include "sim/divisor.h"
+#include "sim/types.h"
+
+struct pw_memory_map {
+    struct pw_divisor channels;
+    struct pw_divisor slices; /* per channel */
+    bool channels_power_of_two, slices_power_of_two;
+};
+
+struct pw_line_place {
+    uint32_t channel;
+    uint32_t slice;      /* over all channels */
+    uint32_t local_line; /* within the channel */
+    uint32_t slice_line; /* within the slice: chooses the set */
+};
+
+static inline struct pw_memory_map pw_memory_map_of(uint32_t channels, uint32_t slices_per_channel)
+{
+    return (struct pw_memory_map){pw_divisor_of(channels), pw_divisor_of(slices_per_channel),
+                                  (channels & (channels - 1)) == 0,
+                                  (slices_per_channel & (slices_per_channel - 1)) == 0};
+}
+
+static inline uint32_t pw_fold(uint32_t x)
+{
+    x ^= x >> 17;
+    x ^= x >> 9;
+    x ^= x >> 5;
+    return x;
+}
+
+static inline uint32_t pw_permute(uint32_t place, uint32_t group, struct pw_divisor d, bool power_of_two)
+{
+    uint32_t hash = pw_fold(group);
+    return power_of_two ? (place ^ hash) & (d.by - 1) : pw_remainder(place + (hash & 0xffff), d);
+}
+
+static inline struct pw_line_place pw_place_of(const struct pw_memory_map *m, uint32_t line)
+{
+    struct pw_line_place p;
+    p.local_line = pw_quotient(line, m->channels);
+    p.channel = pw_permute(line - p.local_line * m->channels.by, p.local_line, m->channels, m->channels_power_of_two);
+    p.slice_line = pw_quotient(p.local_line, m->slices);
+    uint32_t slice =
+        pw_permute(p.local_line - p.slice_line * m->slices.by, p.slice_line, m->slices, m->slices_power_of_two);
+    p.slice = p.channel * m->slices.by + slice;
+    return p;
+}
+
+#endif

@@ -1,0 +1,55 @@
+/* The index pool behind the miss status holding registers. */
+#include "mem/mshr.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum pw_status pw_mshr_init(struct pw_mshr *m, const char *name, uint32_t capacity, struct pw_error *err)
+{
+    *m = (struct pw_mshr){.capacity = capacity};
+    uint32_t buckets = 8;
+    while (buckets < 2 * capacity)
+        buckets *= 2;
+    m->bucket_mask = buckets - 1;
+    m->entries = calloc(capacity, sizeof *m->entries);
+    m->buckets = malloc(buckets * sizeof *m->buckets);
+    if (!m->entries || !m->buckets) {
+        pw_mshr_release(m);
+        return pw_fail_memory(err, name);
+    }
+    memset(m->buckets, 0xff, buckets * sizeof *m->buckets);
+    for (uint32_t i = 0; i < capacity; i++)
+        m->entries[i].chain = i + 1 < capacity ? i + 1 : UINT32_MAX;
+    return PW_OK;
+}
+
+void pw_mshr_release(struct pw_mshr *m)
+{
+    free(m->entries);
+    free(m->buckets);
+    *m = (struct pw_mshr){0};
+}
+
+struct pw_mshr_entry *pw_mshr_add(struct pw_mshr *m, uint64_t key)
+{
+    uint32_t i = m->free;
+    struct pw_mshr_entry *e = &m->entries[i];
+    uint32_t *bucket = &m->buckets[pw_mshr_bucket(m, key)];
+    m->free = e->chain;
+    m->in_use++;
+    *e = (struct pw_mshr_entry){.key = key, .chain = *bucket};
+    *bucket = i;
+    return e;
+}
+
+void pw_mshr_remove(struct pw_mshr *m, struct pw_mshr_entry *e)
+{
+    uint32_t i = (uint32_t)(e - m->entries);
+    uint32_t *link = &m->buckets[pw_mshr_bucket(m, e->key)];
+    while (*link != i)
+        link = &m->entries[*link].chain;
+    *link = e->chain;
+    e->chain = m->free;
+    m->free = i;
+    m->in_use--;
+}

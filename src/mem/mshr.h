@@ -1,0 +1,52 @@
+/* Miss status holding registers: which misses are outstanding, and who waits for each.
+ *
+ * A fixed number of entries in an index pool, found through a hash of the key; requests that merge into a miss are
+ * linked through themselves. Used by the L1 data caches, the L2 slices and the L1 TLBs. */
+#ifndef PW_MEM_MSHR_H
+#define PW_MEM_MSHR_H
+
+#include "mem/request.h"
+
+struct pw_mshr_entry {
+    uint64_t key;
+    struct pw_request_list waiting;
+    uint64_t mask;  /* belongs to the user: sectors under way, warps waiting */
+    uint32_t chain; /* next entry in the same bucket, or in the free list */
+};
+
+struct pw_mshr {
+    struct pw_mshr_entry *entries;
+    uint32_t *buckets;
+    uint32_t bucket_mask;
+    uint32_t capacity, in_use;
+    uint32_t free;
+};
+
+enum pw_status pw_mshr_init(struct pw_mshr *m, const char *name, uint32_t capacity, struct pw_error *err);
+void pw_mshr_release(struct pw_mshr *m);
+
+static inline bool pw_mshr_full(const struct pw_mshr *m)
+{
+    return m->in_use == m->capacity;
+}
+
+static inline uint32_t pw_mshr_bucket(const struct pw_mshr *m, uint64_t key)
+{
+    return (uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 40) & m->bucket_mask;
+}
+
+static inline struct pw_mshr_entry *pw_mshr_find(const struct pw_mshr *m, uint64_t key)
+{
+    for (uint32_t i = m->buckets[pw_mshr_bucket(m, key)]; i != UINT32_MAX; i = m->entries[i].chain)
+        if (m->entries[i].key == key)
+            return &m->entries[i];
+    return NULL;
+}
+
+/* Adds an entry for a key that has none; requires that it is not full. */
+struct pw_mshr_entry *pw_mshr_add(struct pw_mshr *m, uint64_t key);
+
+/* Removes an entry whose waiting list the caller has emptied or taken over. */
+void pw_mshr_remove(struct pw_mshr *m, struct pw_mshr_entry *e);
+
+#endif

@@ -1,0 +1,162 @@
+/* The slow paths of the event queue, and its loop. The design is described in event.h. */
+#include "sim/event.h"
+
+#include <stdlib.h>
+
+enum { EVENTS_PER_CHUNK = 2048, WORDS = PW_WHEEL_CYCLES / 64 };
+
+struct pw_event_chunk {
+    struct pw_event_chunk *next;
+    struct pw_event events[EVENTS_PER_CHUNK];
+};
+
+struct pw_events *pw_events_create(struct pw_error *err)
+{
+    struct pw_events *q = calloc(1, sizeof *q);
+    if (!q)
+        pw_fail_memory(err, "event queue");
+    return q;
+}
+
+void pw_events_destroy(struct pw_events *q)
+{
+    if (!q)
+        return;
+    for (struct pw_event_chunk *c = q->chunks, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    free(q->heap);
+    free(q);
+}
+
+struct pw_event *pw_events_grow(struct pw_events *q)
+{
+    struct pw_event_chunk *c = malloc(sizeof *c);
+    if (!c) {
+        q->out_of_memory = true;
+        return NULL;
+    }
+    c->next = q->chunks;
+    q->chunks = c;
+    for (size_t i = 0; i < EVENTS_PER_CHUNK; i++)
+        c->events[i].next = i + 1 < EVENTS_PER_CHUNK ? &c->events[i + 1] : NULL;
+    q->free = c->events;
+    return q->free;
+}
+
+static bool earlier(const struct pw_late_event *a, const struct pw_late_event *b)
+{
+    return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
+}
+
+void pw_events_post_late(struct pw_events *q, pw_cycle time, struct pw_event *e)
+{
+    if (q->heap_count == q->heap_capacity) {
+        size_t capacity = q->heap_capacity ? 2 * q->heap_capacity : 256;
+        struct pw_late_event *grown = realloc(q->heap, capacity * sizeof *grown);
+        if (!grown) {
+            q->out_of_memory = true;
+            q->pending--;
+            return;
+        }
+        q->heap = grown;
+        q->heap_capacity = capacity;
+    }
+    struct pw_late_event late = {time, q->sequence++, e};
+    size_t i = q->heap_count++;
+    while (i > 0 && earlier(&late, &q->heap[(i - 1) / 2])) {
+        q->heap[i] = q->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    q->heap[i] = late;
+}
+
+static struct pw_late_event pop_late(struct pw_events *q)
+{
+    struct pw_late_event top = q->heap[0];
+    struct pw_late_event last = q->heap[--q->heap_count];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < q->heap_count; i = child) {
+        if (child + 1 < q->heap_count && earlier(&q->heap[child + 1], &q->heap[child]))
+            child++;
+        if (!earlier(&q->heap[child], &last))
+            break;
+        q->heap[i] = q->heap[child];
+    }
+    if (q->heap_count)
+        q->heap[i] = last;
+    return top;
+}
+
+/* Advances time to `now` and moves every late event that the window now reaches into its bucket. Called before any
+ * event at `now` runs, so that those posted from then on queue up behind the older ones. */
+static void advance(struct pw_events *q, pw_cycle now)
+{
+    q->now = now;
+    while (q->heap_count && q->heap[0].time - now < PW_WHEEL_CYCLES) {
+        struct pw_late_event late = pop_late(q);
+        size_t slot = late.time & (PW_WHEEL_CYCLES - 1);
+        struct pw_bucket *b = &q->wheel[slot];
+        if (b->first)
+            b->last->next = late.event;
+        else
+            b->first = late.event;
+        b->last = late.event;
+        q->occupied[slot / 64] |= 1ULL << (slot % 64);
+    }
+}
+
+/* The time of the first event in the wheel, searching from `now` onwards round the bitmap. */
+static pw_cycle next_in_wheel(const struct pw_events *q)
+{
+    size_t start = q->now & (PW_WHEEL_CYCLES - 1);
+    uint64_t bits = q->occupied[start / 64] & (~0ULL << (start % 64));
+    for (size_t i = 0, word = start / 64; i <= WORDS; i++) {
+        if (bits) {
+            size_t slot = word * 64 + (size_t)__builtin_ctzll(bits);
+            return q->now + ((slot - start) & (PW_WHEEL_CYCLES - 1));
+        }
+        word = (word + 1) % WORDS;
+        bits = q->occupied[word];
+    }
+    return PW_NEVER;
+}
+
+pw_cycle pw_events_next_time(const struct pw_events *q)
+{
+    pw_cycle wheel = next_in_wheel(q);
+    if (wheel != PW_NEVER)
+        return wheel;
+    return q->heap_count ? q->heap[0].time : PW_NEVER;
+}
+
+uint64_t pw_events_run(struct pw_events *q, pw_cycle limit, const volatile bool *stop)
+{
+    uint64_t executed = 0;
+    while (q->pending) {
+        pw_cycle time = pw_events_next_time(q);
+        if (time >= limit)
+            break;
+        if (time != q->now || q->heap_count)
+            advance(q, time);
+        size_t slot = time & (PW_WHEEL_CYCLES - 1);
+        struct pw_bucket *b = &q->wheel[slot];
+        while (b->first && !*stop) {
+            struct pw_event *e = b->first;
+            b->first = e->next;
+            struct pw_event event = *e;
+            e->next = q->free;
+            q->free = e;
+            q->pending--;
+            executed++;
+            event.run(event.object, event.argument, time);
+        }
+        if (!b->first)
+            q->occupied[slot / 64] &= ~(1ULL << (slot % 64));
+        if (*stop)
+            break;
+    }
+    q->executed += executed;
+    return executed;
+}
