@@ -1,0 +1,66 @@
+/* What the subcommands share: their table, the parser of their flags, messages, output. */
+#ifndef PW_CLI_COMMAND_H
+#define PW_CLI_COMMAND_H
+
+#include "exp/text.h"
+#include "pagewalk/pagewalk.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum pw_cli_flag_kind {
+    PW_CLI_SWITCH, /* bool */
+    PW_CLI_TEXT,   /* const char * */
+    PW_CLI_NUMBER, /* uint64_t, at least 1 */
+    PW_CLI_LIST,   /* struct pw_cli_list: may be given many times */
+};
+
+struct pw_cli_list {
+    const char **items; /* room for as many as there are arguments */
+    size_t count;
+};
+
+struct pw_cli_flag {
+    char letter;      /* 0: none */
+    const char *name; /* without the dashes; NULL ends a table */
+    enum pw_cli_flag_kind kind;
+    size_t offset;        /* of the target in the command's arguments */
+    const char *argument; /* as help shows it, NULL for a switch */
+    const char *help;
+};
+
+struct pw_cli_command {
+    const char *name;
+    const char *usage; /* after "pagewalk NAME" */
+    const char *summary;
+    const char *details; /* paragraphs under the flags in help, or "" */
+    const struct pw_cli_flag *flags;
+    int (*run)(const struct pw_cli_command *self, int argc, char **argv);
+};
+
+/* In the order of the help text; ends with NULL. */
+extern const struct pw_cli_command *const pw_cli_commands[];
+const struct pw_cli_command *pw_cli_find(const char *name);
+
+extern const struct pw_cli_command pw_cli_run_command, pw_cli_list_command, pw_cli_diff_command, pw_cli_help_command;
+
+/* Puts the flags of argv[1..argc) into `arguments` and moves what is no flag to argv[0..*out_rest). Returns false when
+ * there is nothing more to do (help was asked for, or a mistake reported); *out_status is then the exit code. */
+bool pw_cli_parse(const struct pw_cli_command *command, int argc, char **argv, void *arguments, int *out_rest,
+                  int *out_status);
+
+/* Prints "pagewalk: …" on standard error and returns the exit code. */
+int pw_cli_fail(enum pw_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int pw_cli_report(const struct pw_error *err);
+
+/* Says that `wrong` is no KIND, suggests the nearest of `names`, and returns the exit code. */
+int pw_cli_unknown(const char *kind, const char *wrong, const char *const *names, const char *see);
+
+/* Help texts on standard output; the exit code. */
+int pw_cli_overview(void);
+int pw_cli_command_help(const struct pw_cli_command *command);
+
+/* Writes the text to standard output and frees it; the exit code. */
+int pw_cli_print(struct pw_text *text);
+
+#endif

@@ -1,0 +1,46 @@
+/* pagewalk diff: what differs between two results. */
+#include "command.h"
+
+#include "exp/result.h"
+
+struct arguments {
+    bool quiet;
+};
+
+static const struct pw_cli_flag flags[] = {
+    {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL, "print nothing; the exit code says it"},
+    {.name = NULL},
+};
+
+static int diff(const struct pw_cli_command *self, int argc, char **argv)
+{
+    struct arguments a = {0};
+    struct pw_error err = {0};
+    struct pw_text text = {0};
+    int rest, status;
+    if (!pw_cli_parse(self, argc, argv, &a, &rest, &status))
+        return status;
+    if (rest != 2)
+        return pw_cli_fail(PW_USER_ERROR, "diff takes two result files, not %d; see `pagewalk help diff`", rest);
+    bool differ = false;
+    if (pw_result_diff(argv[0], argv[1], &text, &differ, &err) != PW_OK) {
+        pw_text_free(&text);
+        return pw_cli_report(&err);
+    }
+    if (a.quiet)
+        pw_text_free(&text);
+    else if (pw_cli_print(&text) != PW_OK)
+        return PW_FAILED;
+    return differ ? 1 : 0;
+}
+
+const struct pw_cli_command pw_cli_diff_command = {
+    .name = "diff",
+    .usage = "[flags] A.json B.json",
+    .summary = "show which options and numbers of two results differ, and by how much",
+    .details =
+        "Exit code 0: the results are the same; 1: they differ; 2: a file is no result. What the host did (\"host\")\n"
+        "and the version that ran do not count as a difference.",
+    .flags = flags,
+    .run = diff,
+};

@@ -1,0 +1,145 @@
+/* pagewalk list: what there is to choose from, as a table or as JSON. */
+#include "command.h"
+
+#include "exp/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct arguments {
+    bool json;
+};
+
+static const struct pw_cli_flag flags[] = {
+    {0, "json", PW_CLI_SWITCH, offsetof(struct arguments, json), NULL, "one JSON array instead of a table"},
+    {.name = NULL},
+};
+
+/* What a listing's detail is: its heading in the table and its member in the JSON. Aliases are an array there. */
+static const struct kind {
+    const char *name, *detail;
+    enum pw_list_kind kind;
+    bool has_default, detail_is_list;
+} kinds[] = {
+    {"machines", "aliases", PW_LIST_MACHINES, false, true},  {"designs", "aliases", PW_LIST_DESIGNS, false, true},
+    {"workloads", "suite", PW_LIST_WORKLOADS, false, false}, {"policies", "family", PW_LIST_POLICIES, false, false},
+    {"options", "unit", PW_LIST_OPTIONS, true, false},       {"metrics", "unit", PW_LIST_METRICS, false, false},
+};
+
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+
+struct listing {
+    const struct kind *kind;
+    struct pw_text text;
+    struct pw_table table;
+    size_t count;
+};
+
+static const char *or_empty(const char *string)
+{
+    return string ? string : "";
+}
+
+static void add_row(void *context, const struct pw_listing *entry)
+{
+    struct listing *l = context;
+    pw_table_cell(&l->table, entry->name);
+    pw_table_cell(&l->table, or_empty(entry->detail));
+    if (l->kind->has_default) {
+        pw_table_cell(&l->table, or_empty(entry->value));
+        pw_table_cell(&l->table, or_empty(entry->range));
+    }
+    pw_table_cell(&l->table, or_empty(entry->summary));
+    l->count++;
+}
+
+static void add_member(struct pw_text *text, const char *name, const char *value)
+{
+    pw_text_print(text, ", \"%s\": ", name);
+    pw_text_json_string(text, or_empty(value));
+}
+
+static void add_words(struct pw_text *text, const char *words)
+{
+    char word[128];
+    const char *separator = "";
+    for (size_t length; words += strspn(words, " "), (length = strcspn(words, " ")) > 0; words += length) {
+        snprintf(word, sizeof word, "%.*s", (int)length, words);
+        pw_text_add(text, separator);
+        pw_text_json_string(text, word);
+        separator = ", ";
+    }
+}
+
+static void add_object(void *context, const struct pw_listing *entry)
+{
+    struct listing *l = context;
+    struct pw_text *text = &l->text;
+    pw_text_add(text, l->count++ ? ",\n  {\"name\": " : "\n  {\"name\": ");
+    pw_text_json_string(text, entry->name);
+    if (l->kind->detail_is_list) {
+        pw_text_print(text, ", \"%s\": [", l->kind->detail);
+        add_words(text, or_empty(entry->detail));
+        pw_text_add(text, "]");
+    } else {
+        add_member(text, l->kind->detail, entry->detail);
+    }
+    if (l->kind->has_default) {
+        add_member(text, "default", entry->value);
+        add_member(text, "range", entry->range);
+    }
+    add_member(text, "summary", entry->summary);
+    pw_text_add(text, "}");
+}
+
+static int unknown_kind(const char *given)
+{
+    const char *names[KIND_COUNT + 1] = {NULL};
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        names[i] = kinds[i].name;
+    return pw_cli_unknown("list", given, names, "pagewalk help list");
+}
+
+static int list(const struct pw_cli_command *self, int argc, char **argv)
+{
+    struct arguments a = {0};
+    struct pw_error err = {0};
+    struct listing l = {0};
+    int rest, status;
+    if (!pw_cli_parse(self, argc, argv, &a, &rest, &status))
+        return status;
+    if (rest != 1)
+        return pw_cli_fail(PW_USER_ERROR, "list takes one of machines, designs, workloads, policies, options, metrics");
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        if (strcmp(argv[0], kinds[i].name) == 0)
+            l.kind = &kinds[i];
+    if (!l.kind)
+        return unknown_kind(argv[0]);
+    l.table = (struct pw_table){.columns = l.kind->has_default ? 5 : 3, .align = "l"};
+    if (a.json) {
+        pw_text_add(&l.text, "[");
+    } else {
+        const struct pw_listing heading = {"name", "summary", l.kind->detail, "default", "range"};
+        add_row(&l, &heading);
+    }
+    status = (int)pw_list(l.kind->kind, a.json ? add_object : add_row, &l, &err);
+    if (status != PW_OK) {
+        pw_text_free(&l.text);
+        pw_text_free(&l.table.bytes);
+        return pw_cli_report(&err);
+    }
+    if (a.json)
+        pw_text_add(&l.text, "\n]\n");
+    else
+        pw_table_finish(&l.table, &l.text);
+    return pw_cli_print(&l.text);
+}
+
+const struct pw_cli_command pw_cli_list_command = {
+    .name = "list",
+    .usage = "machines|designs|workloads|policies|options|metrics [--json]",
+    .summary = "show what there is to choose from, set and read",
+    .details = "",
+    .flags = flags,
+    .run = list,
+};

@@ -1,0 +1,41 @@
+/* Messages and output: one line on standard error per mistake, results on standard output checked to the last byte. */
+#include "command.h"
+
+#include "exp/output.h"
+#include "sim/option.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int pw_cli_fail(enum pw_status status, const char *format, ...)
+{
+    va_list arguments;
+    fputs("pagewalk: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return (int)status;
+}
+
+int pw_cli_report(const struct pw_error *err)
+{
+    const char *fallback = err->status == PW_INTERRUPTED ? "interrupted" : "the run failed without saying why";
+    return pw_cli_fail(err->status, "%s", err->message[0] ? err->message : fallback);
+}
+
+int pw_cli_unknown(const char *kind, const char *wrong, const char *const *names, const char *see)
+{
+    const char *nearest = pw_suggest(wrong, names);
+    if (nearest)
+        return pw_cli_fail(PW_USER_ERROR, "unknown %s \"%s\"; did you mean \"%s\"?", kind, wrong, nearest);
+    return pw_cli_fail(PW_USER_ERROR, "unknown %s \"%s\"; see `%s`", kind, wrong, see);
+}
+
+int pw_cli_print(struct pw_text *text)
+{
+    struct pw_error err = {0};
+    enum pw_status status = pw_output_write("-", text, &err);
+    pw_text_free(text);
+    return status == PW_OK ? PW_OK : pw_cli_report(&err);
+}

@@ -1,0 +1,74 @@
+/* The progress bar: how far, how fast, how much longer. A run that ends within two seconds never shows one. Time left
+ * assumes that the rest of the launches goes at the speed of those so far. */
+#include "progress.h"
+
+#include "exp/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const double quiet_seconds = 2;
+
+enum { BAR_MIN = 10, BAR_MAX = 40, FALLBACK_COLUMNS = 80, LINE_CAPACITY = 512 };
+
+void pw_cli_progress_start(struct pw_cli_progress *bar, bool wanted)
+{
+    const char *terminal = getenv("TERM");
+    bool dumb = terminal && strcmp(terminal, "dumb") == 0;
+    *bar = (struct pw_cli_progress){.enabled = wanted && !dumb && isatty(STDERR_FILENO)};
+}
+
+static int terminal_columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : FALLBACK_COLUMNS;
+}
+
+static void format_time(char *out, size_t capacity, double seconds)
+{
+    unsigned long whole = seconds < 0 ? 0 : seconds > 3.6e6 ? 3600000 : (unsigned long)(seconds + 0.5);
+    if (whole >= 3600)
+        snprintf(out, capacity, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60, whole % 60);
+    else
+        snprintf(out, capacity, "%lu:%02lu", whole / 60, whole % 60);
+}
+
+void pw_cli_progress_update(void *context, const struct pw_progress *p)
+{
+    struct pw_cli_progress *bar = context;
+    if (!bar->enabled || p->wall_seconds < quiet_seconds)
+        return;
+    char cycles[PW_NUMBER_CAPACITY], speed[PW_NUMBER_CAPACITY], left[32], line[LINE_CAPACITY], tail[LINE_CAPACITY / 2];
+    pw_format_short(cycles, (double)p->cycles);
+    pw_format_short(speed, (double)p->warp_instructions / p->wall_seconds);
+    int columns = terminal_columns();
+    if (p->fraction > 0) {
+        double fraction = p->fraction < 1 ? p->fraction : 1;
+        format_time(left, sizeof left, p->wall_seconds * (1 - fraction) / fraction);
+        snprintf(tail, sizeof tail, "%3.0f%%  %s cycles  %s instr/s  %s left", 100 * fraction, cycles, speed, left);
+        int width = columns - (int)strlen(tail) - 5;
+        width = width > BAR_MAX ? BAR_MAX : width;
+        int filled = width > 0 ? (int)(fraction * width) : 0;
+        if (width >= BAR_MIN)
+            snprintf(line, sizeof line, "[%.*s%.*s]  %s", filled, "########################################",
+                     width - filled, "........................................", tail);
+        else
+            snprintf(line, sizeof line, "%s", tail);
+    } else {
+        format_time(left, sizeof left, p->wall_seconds);
+        snprintf(line, sizeof line, "%s  %s cycles  %s instr/s", left, cycles, speed);
+    }
+    fprintf(stderr, "\r\033[K%.*s", columns - 1, line);
+    fflush(stderr);
+    bar->shown = true;
+}
+
+void pw_cli_progress_clear(struct pw_cli_progress *bar)
+{
+    if (bar->shown)
+        fputs("\r\033[K", stderr);
+    bar->shown = false;
+}

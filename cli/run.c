@@ -1,0 +1,168 @@
+/* pagewalk run: one simulation, its result as a table, as JSON, as CSV.
+ *
+ * Whether the output files can be written is asked before the simulation starts, since it may take hours. The first
+ * interrupt ends the run in good order; a second one kills. */
+#include "command.h"
+
+#include "exp/output.h"
+#include "exp/result.h"
+#include "progress.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arguments {
+    const char *machine, *design, *workload, *kernels, *json, *csv;
+    struct pw_cli_list sets;
+    uint64_t seed, interval, warmup;
+    bool quiet, verify;
+};
+
+static const struct pw_cli_flag flags[] = {
+    {'m', "machine", PW_CLI_TEXT, offsetof(struct arguments, machine), "NAME|FILE.yaml",
+     "sizes and latencies (default mosaic)"},
+    {'d', "design", PW_CLI_TEXT, offsetof(struct arguments, design), "NAME|FILE.yaml[+…]",
+     "policy choices, several laid over one another (default gpu-mmu)"},
+    {'w', "workload", PW_CLI_TEXT, offsetof(struct arguments, workload), "NAME[:k=v]…",
+     "the program to run, with its parameters (required)"},
+    {0, "set", PW_CLI_LIST, offsetof(struct arguments, sets), "KEY=VALUE", "set one option; may be repeated"},
+    {0, "seed", PW_CLI_NUMBER, offsetof(struct arguments, seed), "N", "seed of all random numbers (default 1)"},
+    {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write the result as JSON"},
+    {0, "csv", PW_CLI_TEXT, offsetof(struct arguments, csv), "FILE|-", "write the result as CSV, one value per row"},
+    {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL, "no table and no progress bar"},
+    {0, "verify", PW_CLI_SWITCH, offsetof(struct arguments, verify), NULL,
+     "check the workload's result against a sequential implementation"},
+    {0, "interval", PW_CLI_NUMBER, offsetof(struct arguments, interval), "CYCLES",
+     "also keep the metrics of every so many cycles"},
+    {0, "warmup", PW_CLI_NUMBER, offsetof(struct arguments, warmup), "CYCLES",
+     "let this many cycles go by before metrics count"},
+    {0, "kernels", PW_CLI_TEXT, offsetof(struct arguments, kernels), "A[-B]",
+     "count only these launches in the metrics, from 1"},
+    {.name = NULL},
+};
+
+static volatile bool interrupted;
+
+static void interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = true;
+}
+
+static void catch_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static bool is_dash(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+static int check_arguments(const struct arguments *a, int rest, char **operands)
+{
+    struct pw_error err = {0};
+    if (rest > 0)
+        return pw_cli_fail(PW_USER_ERROR, "run takes no \"%s\"; a workload is given with -w", operands[0]);
+    if (!a->workload)
+        return pw_cli_fail(PW_USER_ERROR, "no workload given; use -w NAME (`pagewalk list workloads` shows them)");
+    if (is_dash(a->json) && is_dash(a->csv))
+        return pw_cli_fail(PW_USER_ERROR, "--json and --csv cannot both go to standard output; name a file for one");
+    if (a->json && a->csv && strcmp(a->json, a->csv) == 0)
+        return pw_cli_fail(PW_USER_ERROR, "--json and --csv name the same file \"%s\"", a->json);
+    if ((a->json && pw_output_check(a->json, &err) != PW_OK) || (a->csv && pw_output_check(a->csv, &err) != PW_OK))
+        return pw_cli_report(&err);
+    return PW_OK;
+}
+
+typedef void format(const struct pw_result *r, struct pw_text *out);
+
+static int write_as(format *to_text, const struct pw_result *r, const char *path)
+{
+    struct pw_error err = {0};
+    struct pw_text text = {0};
+    to_text(r, &text);
+    enum pw_status status = pw_output_write(path, &text, &err);
+    pw_text_free(&text);
+    return status == PW_OK ? PW_OK : pw_cli_report(&err);
+}
+
+/* Files come first: when standard output is a closed pipe they are there all the same. */
+static int write_result(const struct arguments *a, const struct pw_result *r)
+{
+    int status = PW_OK;
+    bool table = !a->quiet && !is_dash(a->json) && !is_dash(a->csv);
+    for (int to_stdout = 0; to_stdout < 2; to_stdout++) {
+        if (status == PW_OK && a->json && is_dash(a->json) == to_stdout)
+            status = write_as(pw_result_json, r, a->json);
+        if (status == PW_OK && a->csv && is_dash(a->csv) == to_stdout)
+            status = write_as(pw_result_csv, r, a->csv);
+    }
+    if (status == PW_OK && table)
+        status = write_as(pw_result_table, r, "-");
+    return status;
+}
+
+static int simulate(const struct arguments *a)
+{
+    struct pw_cli_progress bar;
+    struct pw_result *result = NULL;
+    struct pw_error err = {0};
+    pw_cli_progress_start(&bar, !a->quiet);
+    const struct pw_run_spec spec = {
+        .machine = a->machine,
+        .design = a->design,
+        .workload = a->workload,
+        .sets = a->sets.items,
+        .set_count = a->sets.count,
+        .seed = a->seed,
+        .verify = a->verify,
+        .interval = a->interval,
+        .warmup = a->warmup,
+        .kernels = a->kernels,
+        .progress = bar.enabled ? pw_cli_progress_update : NULL,
+        .progress_context = &bar,
+        .interrupted = &interrupted,
+    };
+    catch_interrupts();
+    enum pw_status status = pw_run(&spec, &result, &err);
+    pw_cli_progress_clear(&bar);
+    if (status != PW_OK) {
+        err.status = status;
+        return pw_cli_report(&err);
+    }
+    int code = write_result(a, result);
+    pw_result_free(result);
+    return code;
+}
+
+static int run(const struct pw_cli_command *self, int argc, char **argv)
+{
+    struct arguments a = {.machine = "mosaic", .design = "gpu-mmu", .seed = 1};
+    int rest, status;
+    a.sets.items = calloc((size_t)argc + 1, sizeof *a.sets.items);
+    if (!a.sets.items)
+        return pw_cli_fail(PW_FAILED, "out of memory");
+    if (pw_cli_parse(self, argc, argv, &a, &rest, &status)) {
+        status = check_arguments(&a, rest, argv);
+        if (status == PW_OK)
+            status = simulate(&a);
+    }
+    free(a.sets.items);
+    return status;
+}
+
+const struct pw_cli_command pw_cli_run_command = {
+    .name = "run",
+    .usage = "-w WORKLOAD [-m MACHINE] [-d DESIGN] [flags]",
+    .summary = "simulate one run and show, or write, its result",
+    .details = "Exit code 0: done; 1: the run failed; 2: a mistake in the arguments or a file; 130: interrupted.\n"
+               "Results go to standard output or the named file, whole or not at all.\n\n"
+               "Example: pagewalk run -m mosaic -d gpu-mmu-2m -w HS:size=1024 --set l2_tlb.entries=1024 --json hs.json",
+    .flags = flags,
+    .run = run,
+};

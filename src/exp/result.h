@@ -1,0 +1,24 @@
+/* The formats of a result: JSON and CSV for programs, a table for people, and the difference of two JSON files. */
+#ifndef PW_EXP_RESULT_H
+#define PW_EXP_RESULT_H
+
+#include "exp/text.h"
+#include "pagewalk/pagewalk.h"
+
+enum { PW_RESULT_SCHEMA = 1 };
+
+/* One JSON object. What depends on the host is the last member, "host". */
+void pw_result_json(const struct pw_result *r, struct pw_text *out);
+
+/* Long form with a header: run, app, component, metric, unit, value. */
+void pw_result_csv(const struct pw_result *r, struct pw_text *out);
+
+/* Aligned, grouped by unit. */
+void pw_result_table(const struct pw_result *r, struct pw_text *out);
+
+/* Compares two JSON files, which are not trusted: a file that is no result is a user error that names it. `out` says
+ * what differs, in an aligned table; *out_differ is whether anything but the version and the host's part does. */
+enum pw_status pw_result_diff(const char *path_a, const char *path_b, struct pw_text *out, bool *out_differ,
+                              struct pw_error *err);
+
+#endif

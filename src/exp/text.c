@@ -1,0 +1,248 @@
+/* Growing text, and how numbers and strings are written in the formats that results have.
+ *
+ * printf follows the process's locale, and a program that links the library may have set one: a decimal comma would
+ * make the JSON invalid, so every real number goes through pw_text_real, which puts the point back. */
+#include "exp/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pw_text_free(struct pw_text *t)
+{
+    free(t->bytes);
+    *t = (struct pw_text){0};
+}
+
+static bool reserve(struct pw_text *t, size_t more)
+{
+    if (t->failed)
+        return false;
+    if (more < t->capacity - t->length)
+        return true;
+    size_t capacity = t->capacity ? t->capacity : 4096;
+    while (capacity - t->length <= more) {
+        if (capacity > SIZE_MAX / 2) {
+            t->failed = true;
+            return false;
+        }
+        capacity *= 2;
+    }
+    char *bytes = realloc(t->bytes, capacity);
+    if (!bytes) {
+        t->failed = true;
+        return false;
+    }
+    t->bytes = bytes;
+    t->capacity = capacity;
+    return true;
+}
+
+void pw_text_append(struct pw_text *t, const char *bytes, size_t length)
+{
+    if (!reserve(t, length))
+        return;
+    memcpy(t->bytes + t->length, bytes, length);
+    t->length += length;
+    t->bytes[t->length] = '\0';
+}
+
+void pw_text_add(struct pw_text *t, const char *string)
+{
+    pw_text_append(t, string, strlen(string));
+}
+
+void pw_text_fill(struct pw_text *t, char c, size_t count)
+{
+    if (!reserve(t, count))
+        return;
+    memset(t->bytes + t->length, c, count);
+    t->length += count;
+    t->bytes[t->length] = '\0';
+}
+
+void pw_text_print(struct pw_text *t, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        t->failed = true;
+    else if (reserve(t, (size_t)length)) {
+        vsnprintf(t->bytes + t->length, (size_t)length + 1, format, again);
+        t->length += (size_t)length;
+    }
+    va_end(again);
+}
+
+static void point_instead_of_comma(char *number)
+{
+    char *comma = strchr(number, ',');
+    if (comma)
+        *comma = '.';
+}
+
+void pw_text_real(struct pw_text *t, double value)
+{
+    if (!isfinite(value)) {
+        pw_text_add(t, "null");
+        return;
+    }
+    char number[PW_NUMBER_CAPACITY];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(number, sizeof number, "%.*g", digits, value);
+        if (strtod(number, NULL) == value)
+            break;
+    }
+    point_instead_of_comma(number);
+    pw_text_add(t, number);
+}
+
+/* Length of the UTF-8 sequence at `s`, or 0 when there is none: overlong forms, surrogates and values past U+10FFFF
+ * are refused. */
+static size_t utf8_length(const unsigned char *s)
+{
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = s[0] < 0x80             ? 1
+                    : (s[0] & 0xe0) == 0xc0 ? 2
+                    : (s[0] & 0xf0) == 0xe0 ? 3
+                    : (s[0] & 0xf8) == 0xf0 ? 4
+                                            : 0;
+    if (length <= 1)
+        return length;
+    uint32_t point = s[0] & (0xffU >> (length + 1));
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        point = point << 6 | (s[i] & 0x3fU);
+    }
+    bool valid = point >= smallest[length] && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
+    return valid ? length : 0;
+}
+
+void pw_text_json_string(struct pw_text *t, const char *string)
+{
+    pw_text_add(t, "\"");
+    const unsigned char *s = (const unsigned char *)string;
+    while (*s) {
+        size_t length = utf8_length(s);
+        if (length == 0) {
+            pw_text_add(t, "\\ufffd");
+            length = 1;
+        } else if (*s == '"' || *s == '\\')
+            pw_text_print(t, "\\%c", *s);
+        else if (*s < 0x20 || *s == 0x7f)
+            pw_text_print(t, "\\u%04x", *s);
+        else
+            pw_text_append(t, (const char *)s, length);
+        s += length;
+    }
+    pw_text_add(t, "\"");
+}
+
+void pw_text_csv_field(struct pw_text *t, const char *string)
+{
+    if (!string[strcspn(string, ",\"\r\n")]) {
+        pw_text_add(t, string);
+        return;
+    }
+    pw_text_add(t, "\"");
+    for (const char *s = string; *s; s++) {
+        if (*s == '"')
+            pw_text_add(t, "\"");
+        pw_text_append(t, s, 1);
+    }
+    pw_text_add(t, "\"");
+}
+
+void pw_text_printable(struct pw_text *t, const char *string)
+{
+    const unsigned char *s = (const unsigned char *)string;
+    while (*s) {
+        size_t length = utf8_length(s);
+        /* C1 control characters are two bytes in UTF-8: c2 80 to c2 9f. */
+        bool control = length == 0 || *s < 0x20 || *s == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
+        if (control)
+            pw_text_add(t, "?");
+        else
+            pw_text_append(t, (const char *)s, length);
+        s += length ? length : 1;
+    }
+}
+
+enum pw_status pw_text_finish(const struct pw_text *t, struct pw_error *err)
+{
+    return t->failed ? pw_fail_memory(err, "the output") : PW_OK;
+}
+
+size_t pw_text_columns(const char *string)
+{
+    size_t columns = 0;
+    for (; *string; string++)
+        columns += ((unsigned char)*string & 0xc0) != 0x80;
+    return columns;
+}
+
+/* Puts commas between groups of three digits of `digits` (no sign). */
+static void group_digits(char *out, const char *digits)
+{
+    size_t length = strlen(digits);
+    for (size_t i = 0; i < length; i++) {
+        *out++ = digits[i];
+        if (i + 1 < length && (length - i - 1) % 3 == 0)
+            *out++ = ',';
+    }
+    *out = '\0';
+}
+
+void pw_format_integer(char out[PW_NUMBER_CAPACITY], uint64_t value)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    group_digits(out, digits);
+}
+
+void pw_format_real(char out[PW_NUMBER_CAPACITY], double value)
+{
+    double size = fabs(value);
+    if (!isfinite(value) || size >= 1e15 || size < 1000) {
+        snprintf(out, PW_NUMBER_CAPACITY, size > 0 && size < 1 ? "%.3g" : size < 1000 ? "%.2f" : "%.6g", value);
+        point_instead_of_comma(out);
+        return;
+    }
+    /* Rounded to hundredths as one integer, so that the carry reaches the grouped part. */
+    uint64_t hundredths = (uint64_t)(size * 100 + 0.5);
+    char whole[PW_NUMBER_CAPACITY];
+    pw_format_integer(whole, hundredths / 100);
+    snprintf(out, PW_NUMBER_CAPACITY, "%s%.30s.%02u", value < 0 ? "-" : "", whole, (unsigned)(hundredths % 100));
+}
+
+void pw_format_bytes(char out[PW_NUMBER_CAPACITY], double value)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    size_t unit = 0;
+    while (value >= 1024 && unit + 1 < sizeof units / sizeof *units) {
+        value /= 1024;
+        unit++;
+    }
+    snprintf(out, PW_NUMBER_CAPACITY, unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
+    point_instead_of_comma(out);
+}
+
+void pw_format_short(char out[PW_NUMBER_CAPACITY], double value)
+{
+    static const char *const suffixes[] = {"", "k", "M", "G", "T", "P"};
+    size_t suffix = 0;
+    /* 999.5 would print as 1000 with no digits after the point. */
+    while (value >= 999.5 && suffix + 1 < sizeof suffixes / sizeof *suffixes) {
+        value /= 1000;
+        suffix++;
+    }
+    int digits = suffix == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+    snprintf(out, PW_NUMBER_CAPACITY, "%.*f%s", digits, value, suffixes[suffix]);
+    point_instead_of_comma(out);
+}

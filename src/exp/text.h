@@ -1,0 +1,56 @@
+/* A text that grows: what every format of a result is written into before any byte of it leaves the program.
+ *
+ * Results are written whole or not at all, so they are put together in memory first. Running out of memory is
+ * remembered and reported once, by pw_text_finish, instead of being checked after every append. */
+#ifndef PW_EXP_TEXT_H
+#define PW_EXP_TEXT_H
+
+#include "sim/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pw_text {
+    char *bytes; /* zero-terminated once something was appended */
+    size_t length, capacity;
+    bool failed;
+};
+
+void pw_text_free(struct pw_text *t);
+
+void pw_text_append(struct pw_text *t, const char *bytes, size_t length);
+void pw_text_add(struct pw_text *t, const char *string);
+void pw_text_fill(struct pw_text *t, char c, size_t count);
+void pw_text_print(struct pw_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The shortest decimal that reads back as the same double, with a point in every locale; "null" when not finite. */
+void pw_text_real(struct pw_text *t, double value);
+
+/* A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
+void pw_text_json_string(struct pw_text *t, const char *string);
+
+/* A CSV field, quoted where it has to be (RFC 4180). */
+void pw_text_csv_field(struct pw_text *t, const char *string);
+
+/* A string from a file, fit for a terminal: control characters become '?'. */
+void pw_text_printable(struct pw_text *t, const char *string);
+
+/* PW_OK, or PW_FAILED when memory ran out on the way. */
+enum pw_status pw_text_finish(const struct pw_text *t, struct pw_error *err);
+
+/* Columns a string takes on a terminal: its UTF-8 code points. */
+size_t pw_text_columns(const char *string);
+
+enum { PW_NUMBER_CAPACITY = 48 };
+
+/* "1,234,567" */
+void pw_format_integer(char out[PW_NUMBER_CAPACITY], uint64_t value);
+/* "1,234.57", three significant digits below 1 */
+void pw_format_real(char out[PW_NUMBER_CAPACITY], double value);
+/* "1.50 MiB" */
+void pw_format_bytes(char out[PW_NUMBER_CAPACITY], double value);
+/* "1.23M", for speeds and counts where three digits are enough */
+void pw_format_short(char out[PW_NUMBER_CAPACITY], double value);
+
+#endif
