@@ -1,0 +1,83 @@
+/* Graph generators. Every edge is a hash of the seed and its number, so that a graph depends on nothing else. */
+#include "workload/graph.h"
+
+#include "workload/inputs.h"
+
+const char *const pw_graph_kinds[] = {"uniform", "rmat", "grid", NULL};
+
+static void make_uniform(struct pw_host *h, struct pw_graph *g, uint32_t degree, uint64_t seed)
+{
+    for (uint32_t v = 0; v < g->nodes; v++)
+        g->first[v + 1] = g->first[v] + 1 + pw_hash_below(pw_hash(seed, v), 2 * (uint64_t)degree - 1);
+    g->edges = g->first[g->nodes];
+    g->target = pw_host_keep(h, g->edges * sizeof *g->target);
+    for (uint64_t e = 0; e < g->edges; e++)
+        g->target[e] = (uint32_t)pw_hash_below(pw_hash(~seed, e), g->nodes);
+}
+
+/* Edge number e: in each bit of source and target, a byte of hash picks the quadrant (of 256: 146, 49, 49, 12). Numbers
+ * beyond the last node, when that is no power of two, are folded back. */
+static void rmat_edge(uint64_t seed, uint64_t e, uint32_t nodes, uint32_t *source, uint32_t *target)
+{
+    uint64_t hash = 0, s = 0, t = 0;
+    for (unsigned bit = 0; (nodes - 1) >> bit; bit++) {
+        hash = bit % 8 ? hash >> 8 : pw_hash(seed + bit, e);
+        unsigned draw = hash & 255;
+        s = s << 1 | (draw >= 195);
+        t = t << 1 | ((draw >= 146 && draw < 195) || draw >= 244);
+    }
+    *source = (uint32_t)(s % nodes);
+    *target = (uint32_t)(t % nodes);
+}
+
+static void make_rmat(struct pw_host *h, struct pw_graph *g, uint32_t degree, uint64_t seed)
+{
+    g->edges = (uint64_t)g->nodes * degree;
+    g->target = pw_host_keep(h, g->edges * sizeof *g->target);
+    uint32_t source, target;
+    for (uint64_t e = 0; e < g->edges; e++) {
+        rmat_edge(seed, e, g->nodes, &source, &target);
+        g->first[source + 1]++;
+    }
+    for (uint32_t v = 0; v < g->nodes; v++)
+        g->first[v + 1] += g->first[v];
+    uint64_t *next = pw_host_keep(h, g->nodes * sizeof *next);
+    for (uint64_t e = 0; e < g->edges; e++) {
+        rmat_edge(seed, e, g->nodes, &source, &target);
+        g->target[g->first[source] + next[source]++] = target;
+    }
+}
+
+static void make_grid(struct pw_host *h, struct pw_graph *g, uint32_t side)
+{
+    g->target = pw_host_keep(h, 4 * (size_t)g->nodes * sizeof *g->target);
+    for (uint32_t v = 0; v < g->nodes; v++) {
+        uint32_t x = v % side, y = v / side;
+        if (y)
+            g->target[g->edges++] = v - side;
+        if (x)
+            g->target[g->edges++] = v - 1;
+        if (x < side - 1)
+            g->target[g->edges++] = v + 1;
+        if (y < side - 1)
+            g->target[g->edges++] = v + side;
+        g->first[v + 1] = g->edges;
+    }
+}
+
+struct pw_graph pw_graph_make(struct pw_host *h, enum pw_graph_kind kind, uint32_t nodes, uint32_t degree,
+                              uint64_t seed)
+{
+    uint32_t side = 1;
+    while ((uint64_t)(side + 1) * (side + 1) <= nodes)
+        side++;
+    struct pw_graph g = {.nodes = kind == PW_GRAPH_GRID ? side * side : nodes};
+    g.first = pw_host_keep(h, ((size_t)g.nodes + 1) * sizeof *g.first);
+    if (kind == PW_GRAPH_UNIFORM)
+        make_uniform(h, &g, degree, seed);
+    else if (kind == PW_GRAPH_RMAT)
+        make_rmat(h, &g, degree, seed);
+    else
+        make_grid(h, &g, side);
+    return g;
+}
