@@ -1,0 +1,328 @@
+/* Plain: set-associative or fully associative with true LRU, as the L1 and L2 TLBs of all five papers (Mosaic, Section
+ * 2.2; MASK, Table 1; compression, Section 2.2: low page-number bits choose the set, the rest is compared).
+ *
+ * A tag is the page number with the address space beside it, so that address spaces never match each other's entries
+ * (Mosaic, Section 3.1). Sets of up to 16 ways are compared at once (narrow.h); wider ones, up to fully associative, go
+ * through a hash (wide.h). Both keep exact LRU, and the width changes nothing but the speed.
+ *
+ * With `subpages` above 1 one tag covers that many consecutive pages, each with a frame of its own: a sectored TLB, as
+ * the reach measured on an H200 suggests (sixteen 2 MiB pages per entry). A page that is not there under a tag that is
+ * there misses, and filling it replaces nothing.
+ *
+ * The number of sets is any divisor of the number of entries; the set is the page number modulo it. */
+#include "policy/tlb/narrow.h"
+#include "policy/tlb/tlb_policy.h"
+#include "policy/tlb/wide.h"
+#include "sim/divisor.h"
+
+#include <stdlib.h>
+
+enum { CACHE_LINE = 64, ASID_SHIFT = 55, PAGE_BITS = 36 };
+
+static const uint64_t VALID = 1ULL << 63;
+
+struct plain {
+    bool is_wide;
+    uint8_t subpage_shift;
+    uint32_t subpage_mask;
+    uint32_t entries, ways, sets;
+    uint32_t set_mask; /* where sets is a power of two */
+    bool sets_are_power_of_two;
+    struct pw_divisor by_sets;
+    union {
+        struct narrow narrow;
+        struct wide wide;
+    };
+    _Alignas(CACHE_LINE) unsigned char memory[];
+};
+
+/* Where a key belongs. */
+struct place {
+    uint64_t tag;
+    uint32_t set, subpage;
+};
+
+static inline uint64_t tag_of(uint64_t block, pw_asid asid)
+{
+    return VALID | (uint64_t)asid << ASID_SHIFT | block;
+}
+
+static inline uint64_t block_of(uint64_t tag)
+{
+    return tag & ((1ULL << ASID_SHIFT) - 1);
+}
+
+static inline pw_asid asid_of(uint64_t tag)
+{
+    return (pw_asid)(tag >> ASID_SHIFT & 0xff);
+}
+
+/* n * ceil(2^64 / d) >> 64 is the quotient for every n < 2^36 as long as d <= 2^28. */
+static inline uint32_t set_of(const struct plain *t, uint64_t block)
+{
+    if (t->sets_are_power_of_two)
+        return (uint32_t)block & t->set_mask;
+    uint64_t n = block & ((1ULL << PAGE_BITS) - 1);
+    uint64_t quotient = (uint64_t)((unsigned __int128)n * t->by_sets.reciprocal >> 64);
+    return (uint32_t)(n - quotient * t->by_sets.by);
+}
+
+static inline struct place place_of(const struct plain *t, struct pw_tlb_key key)
+{
+    uint64_t block = key.page >> t->subpage_shift;
+    return (struct place){tag_of(block, key.asid), set_of(t, block), (uint32_t)key.page & t->subpage_mask};
+}
+
+static enum pw_status check_shape(const struct pw_tlb_shape *shape, struct pw_error *err)
+{
+    if (shape->subpages == 0 || (shape->subpages & (shape->subpages - 1)) || shape->subpages > 4096)
+        return pw_fail(err, PW_USER_ERROR, "a TLB entry of %u pages is not possible; give a power of two up to 4096",
+                       shape->subpages);
+    if (shape->entries > 1U << 28)
+        return pw_fail(err, PW_USER_ERROR, "a TLB of %u entries is too large; give at most %u", shape->entries,
+                       1U << 28);
+    if (shape->ways && shape->entries % shape->ways)
+        return pw_fail(err, PW_USER_ERROR,
+                       "a TLB of %u entries cannot have %u ways; give ways that divide the entries, or 0 for fully "
+                       "associative",
+                       shape->entries, shape->ways);
+    return PW_OK;
+}
+
+static struct wide wide_shape(const struct pw_tlb_shape *shape)
+{
+    uint32_t bytes = (uint32_t)(offsetof(struct wide_entry, frames) + shape->subpages * sizeof(uint32_t));
+    unsigned bits = 32 - (unsigned)__builtin_clz(2 * shape->entries - 1); /* two buckets per entry, or more */
+    return (struct wide){.hash_shift = 64 - bits, .step = (bytes + 7) / 8, .subpages = shape->subpages};
+}
+
+static void init_wide(struct plain *t)
+{
+    struct wide *w = &t->wide;
+    size_t buckets = (size_t)1 << (64 - w->hash_shift);
+    w->entries = t->memory;
+    w->buckets = (uint32_t *)(void *)(t->memory + (size_t)t->entries * w->step * 8);
+    w->recent = w->buckets + buckets;
+    memset(w->buckets, 0xff, buckets * sizeof *w->buckets);
+    for (uint32_t set = 0; set < t->sets; set++) {
+        uint32_t first = set * t->ways;
+        w->recent[set] = first * w->step;
+        for (uint32_t i = 0; i < t->ways; i++) {
+            struct wide_entry *e = wide_at(w, (first + i) * w->step);
+            e->older = (first + (i + 1) % t->ways) * w->step;
+            e->newer = (first + (i + t->ways - 1) % t->ways) * w->step;
+        }
+    }
+}
+
+static enum pw_status create(const struct pw_tlb_shape *shape, void **out_state, struct pw_error *err)
+{
+    enum pw_status status = check_shape(shape, err);
+    if (status)
+        return status;
+    uint32_t ways = shape->ways ? shape->ways : shape->entries;
+    uint32_t sets = shape->entries ? shape->entries / ways : 1;
+    bool is_wide = shape->entries && ways > NARROW_MAX_WAYS;
+    struct wide wide = {0};
+    struct narrow narrow = {0};
+    size_t bytes;
+    if (is_wide) {
+        wide = wide_shape(shape);
+        size_t words = ((size_t)1 << (64 - wide.hash_shift)) + sets;
+        bytes = (size_t)shape->entries * wide.step * 8 + words * sizeof(uint32_t);
+        if ((uint64_t)shape->entries * wide.step >= WIDE_NONE)
+            return pw_fail(err, PW_USER_ERROR, "a TLB of %u entries of %u pages each is too large; give fewer",
+                           shape->entries, shape->subpages);
+    } else {
+        narrow = narrow_shape(shape->entries ? ways : 1, shape->subpages);
+        bytes = (size_t)sets * narrow.stride;
+    }
+    bytes = (sizeof(struct plain) + bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    struct plain *t = aligned_alloc(CACHE_LINE, bytes);
+    if (!t)
+        return pw_fail_memory(err, "TLB");
+    memset(t, 0, bytes);
+    t->is_wide = is_wide;
+    t->subpage_shift = (uint8_t)__builtin_ctz(shape->subpages);
+    t->subpage_mask = shape->subpages - 1;
+    t->entries = shape->entries;
+    t->ways = shape->entries ? ways : 0;
+    t->sets = sets;
+    t->set_mask = sets - 1;
+    t->sets_are_power_of_two = (sets & (sets - 1)) == 0;
+    t->by_sets = pw_divisor_of(sets);
+    if (is_wide) {
+        t->wide = wide;
+        init_wide(t);
+    } else {
+        t->narrow = narrow;
+        narrow_init(&t->narrow, t->memory, sets);
+    }
+    *out_state = t;
+    return PW_OK;
+}
+
+static void destroy(void *state)
+{
+    free(state);
+}
+
+static bool lookup_narrow(const struct narrow *n, struct place p, pw_pfn *out_frame)
+{
+    struct narrow_set *s = narrow_set_at(n, p.set);
+    uint32_t way = narrow_find(n, s, p.tag);
+    if (way == NARROW_NONE)
+        return false;
+    uint32_t frame = narrow_frames(n, s, way)[p.subpage];
+    if (!frame)
+        return false;
+    narrow_promote(s, way);
+    out_frame->v = frame - 1;
+    return true;
+}
+
+static bool lookup(void *state, struct pw_tlb_key key, pw_pfn *out_frame)
+{
+    struct plain *t = state;
+    struct place p = place_of(t, key);
+    if (!t->is_wide)
+        return lookup_narrow(&t->narrow, p, out_frame);
+    uint32_t at = wide_find(&t->wide, p.tag);
+    if (at == WIDE_NONE)
+        return false;
+    uint32_t frame = wide_at(&t->wide, at)->frames[p.subpage];
+    if (!frame)
+        return false;
+    wide_promote(&t->wide, p.set, at);
+    out_frame->v = frame - 1;
+    return true;
+}
+
+static void insert(void *state, struct pw_tlb_key key, pw_pfn frame)
+{
+    struct plain *t = state;
+    if (!t->entries)
+        return;
+    struct place p = place_of(t, key);
+    if (t->is_wide) {
+        struct wide *w = &t->wide;
+        uint32_t at = wide_find(w, p.tag);
+        if (at == WIDE_NONE)
+            at = wide_replace(w, p.set, p.tag);
+        else
+            wide_promote(w, p.set, at);
+        wide_at(w, at)->frames[p.subpage] = frame.v + 1;
+    } else {
+        struct narrow *n = &t->narrow;
+        struct narrow_set *s = narrow_set_at(n, p.set);
+        uint32_t way = narrow_find(n, s, p.tag);
+        if (way == NARROW_NONE)
+            way = narrow_replace(n, s, p.tag);
+        else
+            narrow_promote(s, way);
+        narrow_frames(n, s, way)[p.subpage] = frame.v + 1;
+    }
+}
+
+/* The subpages [first, outer) of one block. */
+struct span {
+    uint64_t block;
+    uint32_t first, outer;
+};
+
+/* Clears those frames of an entry; says whether the entry is now empty. */
+static bool clear_frames(const struct plain *t, uint32_t *frames, struct span span, unsigned *dropped)
+{
+    bool is_empty = true;
+    for (uint32_t i = 0; i <= t->subpage_mask; i++) {
+        if (frames[i] && i >= span.first && i < span.outer) {
+            frames[i] = 0;
+            ++*dropped;
+        }
+        is_empty = is_empty && !frames[i];
+    }
+    return is_empty;
+}
+
+static void invalidate_block(struct plain *t, pw_asid asid, struct span span, unsigned *dropped)
+{
+    uint64_t tag = tag_of(span.block, asid);
+    uint32_t set = set_of(t, span.block);
+    if (t->is_wide) {
+        uint32_t at = wide_find(&t->wide, tag);
+        if (at != WIDE_NONE && clear_frames(t, wide_at(&t->wide, at)->frames, span, dropped))
+            wide_drop(&t->wide, set, at);
+    } else {
+        struct narrow_set *s = narrow_set_at(&t->narrow, set);
+        uint32_t way = narrow_find(&t->narrow, s, tag);
+        if (way != NARROW_NONE && clear_frames(t, narrow_frames(&t->narrow, s, way), span, dropped))
+            narrow_drop(&t->narrow, s, way);
+    }
+}
+
+/* The tag of entry i of all entries (0 when empty), and its frames. */
+static uint64_t entry_at(const struct plain *t, uint32_t i, const uint32_t **out_frames)
+{
+    if (t->is_wide) {
+        const struct wide_entry *e = wide_at(&t->wide, i * t->wide.step);
+        *out_frames = e->frames;
+        return e->tag;
+    }
+    struct narrow_set *s = narrow_set_at(&t->narrow, i / t->ways);
+    *out_frames = narrow_frames(&t->narrow, s, i % t->ways);
+    return narrow_tags(&t->narrow, s)[i % t->ways];
+}
+
+/* Looks up the blocks of a short range, goes over the entries for a long one: never more steps than entries. */
+static unsigned invalidate(void *state, pw_asid asid, uint64_t first, uint64_t outer)
+{
+    struct plain *t = state;
+    unsigned dropped = 0;
+    if (first >= outer)
+        return 0;
+    uint64_t first_block = first >> t->subpage_shift, last_block = (outer - 1) >> t->subpage_shift;
+    uint64_t blocks = last_block - first_block + 1;
+    uint64_t steps = blocks < t->entries ? blocks : t->entries;
+    for (uint32_t i = 0; i < steps; i++) {
+        uint64_t block = first_block + i;
+        if (steps != blocks) {
+            const uint32_t *frames;
+            uint64_t tag = entry_at(t, i, &frames);
+            block = block_of(tag);
+            if (!tag || asid_of(tag) != asid || block < first_block || block > last_block)
+                continue;
+        }
+        struct span span = {block, 0, t->subpage_mask + 1};
+        if (block == first_block)
+            span.first = (uint32_t)first & t->subpage_mask;
+        if (block == last_block)
+            span.outer = ((uint32_t)(outer - 1) & t->subpage_mask) + 1;
+        invalidate_block(t, asid, span, &dropped);
+    }
+    return dropped;
+}
+
+static void each(const void *state, pw_tlb_visit *visit, void *context)
+{
+    const struct plain *t = state;
+    for (uint32_t i = 0; i < t->entries; i++) {
+        const uint32_t *frames;
+        uint64_t tag = entry_at(t, i, &frames);
+        for (uint32_t k = 0; tag && k <= t->subpage_mask; k++)
+            if (frames[k])
+                visit(context, (struct pw_tlb_key){block_of(tag) << t->subpage_shift | k, asid_of(tag)},
+                      (pw_pfn){frames[k] - 1});
+    }
+}
+
+extern const struct pw_tlb_policy pw_tlb_policy_plain;
+const struct pw_tlb_policy pw_tlb_policy_plain = {
+    .name = "plain",
+    .summary = "set-associative or fully associative, true LRU",
+    .create = create,
+    .destroy = destroy,
+    .lookup = lookup,
+    .insert = insert,
+    .invalidate = invalidate,
+    .each = each,
+};

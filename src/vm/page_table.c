@@ -1,0 +1,319 @@
+/* Builds, walks and takes apart the four-level page table of page_table.h (Mosaic, Section 4.3 and Figure 7; MASK,
+ * Section 3 and Table 1).
+ *
+ * On the host the two upper levels are one flat directory, of which only what is used is ever touched; level 3 is an
+ * array of 512 tagged words; level 4 is four bytes per page. In simulated memory every node has a place of its own:
+ * nodes are carved from chunks, one frame where a node fits in a frame and a 64 KiB run where a wide entry_stride makes
+ * nodes larger. The tables of 64 KiB pages are small (256 bytes when dense) and share a frame, as on NVIDIA GPUs.
+ *
+ * A leaf table whose last page is unmapped keeps its place until its 2 MiB region gets another page size; then it waits
+ * for the next region that needs a leaf of its kind. */
+#include "vm/page_table.h"
+
+#include <stdlib.h>
+
+#define NO_NODE UINT64_MAX
+
+enum { DIRECTORY_ENTRIES = 1 << PW_TABLE_DIRECTORY_BITS };
+
+static unsigned index_of(pw_vpn vpn, unsigned level)
+{
+    return (unsigned)(vpn.v >> (9 * (PW_TABLE_LEVELS - level))) % PW_TABLE_ENTRIES;
+}
+
+static struct pw_frame_request node_request(const struct pw_page_table *t, enum pw_page_order order)
+{
+    return (struct pw_frame_request){.owner = (pw_owner)(PW_OWNER_TABLE + t->config.asid), .order = order};
+}
+
+/* Takes one more chunk from the frame policy and remembers it. */
+static enum pw_status grow_arena(struct pw_page_table *t, struct pw_table_arena *arena, struct pw_error *err)
+{
+    if (t->chunk_count == t->chunk_capacity) {
+        size_t capacity = t->chunk_capacity ? 2 * t->chunk_capacity : 16;
+        struct pw_table_chunk *chunks = realloc(t->chunks, capacity * sizeof *chunks);
+        if (!chunks)
+            return pw_fail_memory(err, "page table");
+        t->chunks = chunks;
+        t->chunk_capacity = capacity;
+    }
+    enum pw_page_order order = arena->node_bytes > PW_PAGE_BYTES ? PW_PAGE_64K : PW_PAGE_4K;
+    struct pw_frame_request request = node_request(t, order);
+    pw_pfn frame;
+    if (!t->config.policy->allocate(t->config.policy_state, t->config.frames, &request, &frame))
+        return pw_fail(
+            err, PW_FAILED,
+            "no memory left for the page table of application %u; give the GPU more memory or run less on it",
+            t->config.asid);
+    t->chunks[t->chunk_count++] = (struct pw_table_chunk){frame, (uint8_t)order};
+    t->node_bytes += (uint64_t)PW_PAGE_BYTES << order;
+    arena->next = (uint64_t)frame.v << PW_PAGE_SHIFT;
+    arena->outer = arena->next + ((uint64_t)PW_PAGE_BYTES << order);
+    return PW_OK;
+}
+
+static enum pw_status place_node(struct pw_page_table *t, struct pw_table_arena *arena, pw_paddr *out,
+                                 struct pw_error *err)
+{
+    if (arena->next == arena->outer) {
+        enum pw_status status = grow_arena(t, arena, err);
+        if (status)
+            return status;
+    }
+    out->v = arena->next;
+    arena->next += arena->node_bytes;
+    return PW_OK;
+}
+
+enum pw_status pw_page_table_create(const struct pw_page_table_config *config, struct pw_page_table **out,
+                                    struct pw_error *err)
+{
+    uint32_t stride = config->entry_stride;
+    if (stride < 8 || stride > 128 || (stride & (stride - 1)))
+        return pw_fail(err, PW_USER_ERROR,
+                       "page-table entries %u bytes apart are not possible; give a power of two from 8 to 128", stride);
+    struct pw_page_table *t = calloc(1, sizeof *t);
+    if (!t)
+        return pw_fail_memory(err, "page table");
+    t->config = *config;
+    for (unsigned i = 0; i < PW_TABLE_ENTRIES; i++)
+        t->level2[i].v = NO_NODE;
+    t->arenas[PW_ARENA_NODES].node_bytes = PW_TABLE_ENTRIES * stride;
+    t->arenas[PW_ARENA_BIG_LEAVES].node_bytes = PW_TABLE_BIG_ENTRIES * stride;
+    t->directory = calloc(DIRECTORY_ENTRIES, sizeof *t->directory);
+    enum pw_status status = t->directory ? PW_OK : pw_fail_memory(err, "page table");
+    if (!status)
+        status = place_node(t, &t->arenas[PW_ARENA_NODES], &t->root, err);
+    if (status) {
+        pw_page_table_destroy(t);
+        return status;
+    }
+    *out = t;
+    return PW_OK;
+}
+
+/* The first level-3 node at or above place `from` of the directory; skips what no level-2 node covers. */
+static size_t next_level3(const struct pw_page_table *t, size_t from)
+{
+    for (size_t i = from; i < DIRECTORY_ENTRIES;) {
+        if (t->level2[i / PW_TABLE_ENTRIES].v == NO_NODE)
+            i = (i / PW_TABLE_ENTRIES + 1) * PW_TABLE_ENTRIES;
+        else if (t->directory[i])
+            return i;
+        else
+            i++;
+    }
+    return DIRECTORY_ENTRIES;
+}
+
+static void free_level3(struct pw_table_node *node)
+{
+    for (unsigned i = 0; i < PW_TABLE_ENTRIES; i++)
+        free(pw_table_leaf_of(node->entries[i]));
+    free(node);
+}
+
+void pw_page_table_destroy(struct pw_page_table *t)
+{
+    if (!t)
+        return;
+    for (size_t i = next_level3(t, 0); i < DIRECTORY_ENTRIES; i = next_level3(t, i + 1))
+        free_level3(t->directory[i]);
+    for (unsigned kind = 0; kind < PW_TABLE_KIND_COUNT; kind++)
+        for (struct pw_table_leaf *leaf = t->spare[kind], *next; leaf; leaf = next) {
+            next = leaf->next_spare;
+            free(leaf);
+        }
+    for (size_t i = 0; i < t->chunk_count; i++) {
+        struct pw_frame_request request = node_request(t, t->chunks[i].order);
+        t->config.policy->release(t->config.policy_state, t->config.frames, &request, t->chunks[i].frame);
+    }
+    free(t->chunks);
+    free(t->directory);
+    free(t);
+}
+
+static enum pw_status get_level3(struct pw_page_table *t, pw_vpn vpn, struct pw_table_node **out, struct pw_error *err)
+{
+    struct pw_table_arena *arena = &t->arenas[PW_ARENA_NODES];
+    pw_paddr *level2 = &t->level2[index_of(vpn, 1)];
+    if (level2->v == NO_NODE) {
+        enum pw_status status = place_node(t, arena, level2, err);
+        if (status)
+            return status;
+    }
+    struct pw_table_node **node = &t->directory[vpn.v >> 18];
+    if (!*node) {
+        struct pw_table_node *fresh = calloc(1, sizeof *fresh);
+        if (!fresh)
+            return pw_fail_memory(err, "page table");
+        enum pw_status status = place_node(t, arena, &fresh->place, err);
+        if (status) {
+            free(fresh);
+            return status;
+        }
+        *node = fresh;
+    }
+    *out = *node;
+    return PW_OK;
+}
+
+static enum pw_status get_leaf(struct pw_page_table *t, enum pw_table_kind kind, struct pw_table_leaf **out,
+                               struct pw_error *err)
+{
+    struct pw_table_leaf *leaf = t->spare[kind];
+    if (leaf) {
+        t->spare[kind] = leaf->next_spare;
+        *out = leaf;
+        return PW_OK;
+    }
+    bool is_big = kind == PW_TABLE_64K;
+    size_t entries = is_big ? PW_TABLE_BIG_ENTRIES : PW_TABLE_ENTRIES;
+    leaf = calloc(1, sizeof *leaf + entries * sizeof leaf->frames[0]);
+    if (!leaf)
+        return pw_fail_memory(err, "page table");
+    enum pw_status status = place_node(t, &t->arenas[is_big ? PW_ARENA_BIG_LEAVES : PW_ARENA_NODES], &leaf->place, err);
+    if (status) {
+        free(leaf);
+        return status;
+    }
+    *out = leaf;
+    return PW_OK;
+}
+
+static enum pw_status fail_mapped(pw_vpn vpn, struct pw_error *err)
+{
+    return pw_fail(err, PW_FAILED, "page 0x%llx is mapped already", (unsigned long long)vpn.v);
+}
+
+/* Makes the region ready for pages of this kind: an empty leaf of another kind is put aside. */
+static enum pw_status prepare_region(struct pw_page_table *t, uint64_t *entry, enum pw_table_kind kind, pw_vpn vpn,
+                                     struct pw_error *err)
+{
+    enum pw_table_kind present = *entry & 3;
+    struct pw_table_leaf *old = pw_table_leaf_of(*entry);
+    if (present == kind)
+        return kind == PW_TABLE_2M ? fail_mapped(vpn, err) : PW_OK;
+    if (present == PW_TABLE_2M || (old && old->present))
+        return pw_fail(err, PW_FAILED, "page 0x%llx cannot be mapped: its 2 MiB region holds pages of another size",
+                       (unsigned long long)vpn.v);
+    struct pw_table_leaf *leaf = NULL;
+    if (kind != PW_TABLE_2M) {
+        enum pw_status status = get_leaf(t, kind, &leaf, err);
+        if (status)
+            return status;
+    }
+    if (old) {
+        old->next_spare = t->spare[present];
+        t->spare[present] = old;
+    }
+    *entry = leaf ? (uint64_t)(uintptr_t)leaf | kind : PW_TABLE_EMPTY;
+    return PW_OK;
+}
+
+static enum pw_table_kind kind_of(enum pw_page_order order)
+{
+    return order == PW_PAGE_4K ? PW_TABLE_4K : order == PW_PAGE_64K ? PW_TABLE_64K : PW_TABLE_2M;
+}
+
+enum pw_status pw_page_table_map(struct pw_page_table *t, pw_vpn vpn, pw_pfn frame, enum pw_page_order order,
+                                 struct pw_error *err)
+{
+    enum pw_table_kind kind = kind_of(order);
+    uint64_t pages = 1ULL << order;
+    if (vpn.v >> PW_TABLE_VPN_BITS || frame.v == UINT32_MAX || ((vpn.v | frame.v) & (pages - 1)))
+        return pw_fail(err, PW_FAILED, "page 0x%llx cannot be mapped to frame 0x%x as a page of %llu KiB",
+                       (unsigned long long)vpn.v, frame.v, (unsigned long long)(4 * pages));
+    struct pw_table_node *node = NULL;
+    enum pw_status status = get_level3(t, vpn, &node, err);
+    if (status)
+        return status;
+    uint64_t *entry = &node->entries[index_of(vpn, 3)];
+    status = prepare_region(t, entry, kind, vpn, err);
+    if (status)
+        return status;
+    if (kind == PW_TABLE_2M) {
+        *entry = (uint64_t)frame.v << 2 | PW_TABLE_2M;
+    } else {
+        struct pw_table_leaf *leaf = pw_table_leaf_of(*entry);
+        uint32_t *slot = &leaf->frames[vpn.v % PW_TABLE_ENTRIES >> order];
+        if (*slot)
+            return fail_mapped(vpn, err);
+        *slot = frame.v + 1;
+        leaf->present++;
+    }
+    t->mapped_pages += pages;
+    return PW_OK;
+}
+
+struct pw_translation pw_page_table_unmap(struct pw_page_table *t, pw_vpn vpn)
+{
+    struct pw_translation was = pw_page_table_lookup(t, vpn);
+    if (!was.present)
+        return was;
+    uint64_t *entry = &t->directory[vpn.v >> 18]->entries[index_of(vpn, 3)];
+    struct pw_table_leaf *leaf = pw_table_leaf_of(*entry);
+    if (leaf) {
+        leaf->frames[vpn.v % PW_TABLE_ENTRIES >> was.order] = 0;
+        leaf->present--;
+    } else {
+        *entry = PW_TABLE_EMPTY;
+    }
+    t->mapped_pages -= 1ULL << was.order;
+    return was;
+}
+
+unsigned pw_page_table_walk(const struct pw_page_table *t, pw_vpn vpn, pw_paddr out_reads[PW_TABLE_LEVELS],
+                            struct pw_translation *out_translation)
+{
+    uint64_t stride = t->config.entry_stride;
+    if (out_translation)
+        *out_translation = pw_page_table_lookup(t, vpn);
+    out_reads[0].v = t->root.v + index_of(vpn, 1) * stride;
+    pw_paddr level2 = t->level2[index_of(vpn, 1)];
+    if (level2.v == NO_NODE || vpn.v >> PW_TABLE_VPN_BITS)
+        return 1;
+    out_reads[1].v = level2.v + index_of(vpn, 2) * stride;
+    const struct pw_table_node *node = t->directory[vpn.v >> 18];
+    if (!node)
+        return 2;
+    out_reads[2].v = node->place.v + index_of(vpn, 3) * stride;
+    uint64_t entry = node->entries[index_of(vpn, 3)];
+    const struct pw_table_leaf *leaf = pw_table_leaf_of(entry);
+    if (!leaf)
+        return 3;
+    bool is_big = (entry & 3) == PW_TABLE_64K;
+    out_reads[3].v = leaf->place.v + (is_big ? vpn.v % PW_TABLE_ENTRIES >> PW_PAGE_64K : index_of(vpn, 4)) * stride;
+    return 4;
+}
+
+uint64_t pw_page_table_mapped_pages(const struct pw_page_table *t)
+{
+    return t->mapped_pages;
+}
+
+uint64_t pw_page_table_node_bytes(const struct pw_page_table *t)
+{
+    return t->node_bytes;
+}
+
+static void visit_region(uint64_t entry, pw_vpn first, pw_mapping_visit *visit, void *context)
+{
+    enum pw_table_kind kind = entry & 3;
+    if (kind == PW_TABLE_2M)
+        visit(context, first, (pw_pfn){(uint32_t)(entry >> 2)}, PW_PAGE_2M);
+    const struct pw_table_leaf *leaf = pw_table_leaf_of(entry);
+    if (!leaf)
+        return;
+    enum pw_page_order order = kind == PW_TABLE_64K ? PW_PAGE_64K : PW_PAGE_4K;
+    for (uint64_t i = 0; i < (uint64_t)PW_TABLE_ENTRIES >> order; i++)
+        if (leaf->frames[i])
+            visit(context, (pw_vpn){first.v + (i << order)}, (pw_pfn){leaf->frames[i] - 1}, order);
+}
+
+void pw_page_table_each(const struct pw_page_table *t, pw_mapping_visit *visit, void *context)
+{
+    for (size_t d = next_level3(t, 0); d < DIRECTORY_ENTRIES; d = next_level3(t, d + 1))
+        for (uint64_t i = 0; i < PW_TABLE_ENTRIES; i++)
+            visit_region(t->directory[d]->entries[i], (pw_vpn){(uint64_t)d << 18 | i << 9}, visit, context);
+}
