@@ -63,8 +63,9 @@ struct pw_memory_config {
 };
 
 enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw_events *events,
-                                struct pw_request_pool *pool, const struct pw_memory_clients *clients,
-                                struct pw_memory **out, struct pw_error *err);
+                                struct pw_request_pool *pool, struct pw_memory **out, struct pw_error *err);
+/* Says who gets the answers; call once, before the first request. */
+void pw_memory_connect(struct pw_memory *m, const struct pw_memory_clients *clients);
 void pw_memory_destroy(struct pw_memory *m);
 void pw_memory_register(struct pw_memory *m, struct pw_stats *stats);
 

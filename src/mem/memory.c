@@ -144,8 +144,7 @@ static enum pw_status create_channels(struct pw_memory *m, struct pw_error *err)
 }
 
 enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw_events *events,
-                                struct pw_request_pool *pool, const struct pw_memory_clients *clients,
-                                struct pw_memory **out, struct pw_error *err)
+                                struct pw_request_pool *pool, struct pw_memory **out, struct pw_error *err)
 {
     struct pw_memory *m = calloc(1, sizeof *m);
     *out = NULL;
@@ -154,7 +153,6 @@ enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw
     m->config = *config;
     m->events = events;
     m->pool = pool;
-    m->clients = *clients;
     m->map = pw_memory_map_of(config->dram.channels, config->l2.slices);
     m->slice_count = config->dram.channels * config->l2.slices;
     for (uint32_t n = 0; n <= PW_SECTORS_PER_LINE; n++)
@@ -178,6 +176,11 @@ enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw
     }
     *out = m;
     return PW_OK;
+}
+
+void pw_memory_connect(struct pw_memory *m, const struct pw_memory_clients *clients)
+{
+    m->clients = *clients;
 }
 
 void pw_memory_destroy(struct pw_memory *m)

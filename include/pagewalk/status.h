@@ -1,0 +1,19 @@
+/* Status and error message, as every call of the library returns them. The values are the command line's exit codes. */
+#ifndef PAGEWALK_STATUS_H
+#define PAGEWALK_STATUS_H
+
+enum pw_status {
+    PW_OK = 0,
+    PW_FAILED = 1,        /* the run itself failed: broken identity, no progress, out of memory, disk full */
+    PW_USER_ERROR = 2,    /* a mistake in what the user gave us: option, file, trace */
+    PW_INTERRUPTED = 130, /* stopped by a signal; what was finished is kept */
+};
+
+enum { PW_ERROR_CAPACITY = 4096 };
+
+struct pw_error {
+    enum pw_status status;
+    char message[PW_ERROR_CAPACITY]; /* one line; a failed run may append further lines that say who waits for whom */
+};
+
+#endif

@@ -1,0 +1,308 @@
+/* The shared L2 TLB and its miss registers. The model is described in mmu.h. */
+#include "vm/mmu.h"
+
+#include "mem/crossbar.h"
+#include "mem/mshr.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct pw_option pw_l2_tlb_options[] = {
+    {"enabled", PW_OPTION_BOOL, offsetof(struct pw_l2_tlb_config, enabled), 0, 0, "on", "", NULL,
+     "Whether there is a shared L2 TLB; without it, L1 misses go to the walker.", false},
+    {"distance", PW_OPTION_CYCLES, offsetof(struct pw_l2_tlb_config, distance), 0, 10000, "10", "cycles", NULL,
+     "Cycles between an SM and the L2 TLB, each way.", false},
+    {0}};
+
+enum { SM_WORDS = 16, MAX_SMS = SM_WORDS * 64 };
+
+/* A page whose translation is under way, beside its miss register; their common place is the id of the walk. */
+struct miss {
+    pw_vpn vpn;
+    pw_asid asid;
+    uint64_t sms[SM_WORDS]; /* who asked: an SM asks only once */
+};
+
+struct pw_mmu {
+    struct pw_mmu_config config;
+    struct pw_mmu_wiring wiring;
+    struct pw_tlb tlb;
+    struct pw_walker *walker;
+    struct pw_port ports[16];
+    uint32_t sm_words;
+    uint8_t merge_order; /* misses merge at the smallest page size in use */
+    struct pw_mshr mshr;
+    struct miss *misses;
+    struct pw_request_list waiting; /* requests that found no free miss register; vaddr_line holds the message */
+    struct pw_tlb_counters *counters;
+    uint64_t answers_under_way, requests_under_way;
+};
+
+/* A message between SM and MMU, packed into an event's argument. */
+static uint64_t pack(pw_vpn vpn, pw_asid asid, bool walked, uint32_t sm)
+{
+    return vpn.v << 24 | (uint64_t)asid << 16 | (uint64_t)walked << 15 | sm;
+}
+
+static pw_vpn message_vpn(uint64_t message)
+{
+    return (pw_vpn){message >> 24};
+}
+
+static pw_asid message_asid(uint64_t message)
+{
+    return (pw_asid)(message >> 16);
+}
+
+static uint32_t message_sm(uint64_t message)
+{
+    return message & 0x7fff;
+}
+
+static void answer_arrives(void *object, uint64_t message, pw_cycle now)
+{
+    struct pw_mmu *m = object;
+    m->answers_under_way--;
+    unsigned warps = m->wiring.translated(m->wiring.sms, message_sm(message), message_vpn(message), now);
+    if (message >> 15 & 1)
+        pw_walker_count_stalled(m->walker, message_asid(message), warps);
+}
+
+static void send_answer(struct pw_mmu *m, uint64_t message, pw_cycle at)
+{
+    m->answers_under_way++;
+    pw_events_post(m->wiring.events, at + m->config.l2_tlb.distance, answer_arrives, m, message);
+}
+
+static uint64_t miss_key(const struct pw_mmu *m, pw_asid asid, pw_vpn vpn)
+{
+    return (vpn.v >> m->merge_order) << 8 | asid;
+}
+
+static void start_walk(void *object, uint64_t id, pw_cycle now)
+{
+    struct pw_mmu *m = object;
+    const struct miss *e = &m->misses[id];
+    pw_walker_start(m->walker, (uint32_t)id, e->asid, e->vpn, now);
+}
+
+static uint32_t add_miss(struct pw_mmu *m, uint64_t key, uint64_t message)
+{
+    uint32_t id = (uint32_t)(pw_mshr_add(&m->mshr, key) - m->mshr.entries);
+    struct miss *e = &m->misses[id];
+    e->asid = message_asid(message);
+    e->vpn = message_vpn(message);
+    memset(e->sms, 0, m->sm_words * sizeof e->sms[0]);
+    return id;
+}
+
+/* Merges into the page's miss or registers a new one whose walk starts at `at`. False when no register is free. */
+static bool register_miss(struct pw_mmu *m, uint64_t message, pw_cycle at, bool count)
+{
+    uint64_t key = miss_key(m, message_asid(message), message_vpn(message));
+    uint32_t sm = message_sm(message);
+    const struct pw_mshr_entry *outstanding = pw_mshr_find(&m->mshr, key);
+    uint32_t id;
+    if (outstanding) {
+        id = (uint32_t)(outstanding - m->mshr.entries);
+        m->counters[message_asid(message)].merges += count;
+    } else if (pw_mshr_full(&m->mshr)) {
+        return false;
+    } else {
+        id = add_miss(m, key, message);
+        pw_events_post(m->wiring.events, at, start_walk, m, id);
+    }
+    m->misses[id].sms[sm / 64] |= 1ULL << (sm % 64);
+    return true;
+}
+
+/* Probes the arrays one after the other, large first; returns the cycles the probes took. */
+static uint32_t probe(struct pw_mmu *m, uint64_t message, bool *out_hit)
+{
+    pw_pfn frame;
+    pw_asid asid = message_asid(message);
+    pw_vpn vpn = message_vpn(message);
+    uint32_t latency = m->config.l2_tlb.tlb.latency;
+    *out_hit = pw_tlb_array_lookup(&m->tlb.large, asid, vpn, &frame);
+    if (*out_hit || !m->tlb.base.state)
+        return latency;
+    *out_hit = pw_tlb_array_lookup(&m->tlb.base, asid, vpn, &frame);
+    return m->tlb.large.state ? 2 * latency : latency;
+}
+
+static pw_cycle take_port(struct pw_mmu *m, pw_cycle now)
+{
+    struct pw_port *best = &m->ports[0];
+    for (uint32_t i = 1; i < m->config.l2_tlb.tlb.ports; i++)
+        if (m->ports[i].free < best->free)
+            best = &m->ports[i];
+    return pw_port_receive(best, now, 1);
+}
+
+static void wait_for_register(struct pw_mmu *m, uint64_t message)
+{
+    struct pw_request *r = pw_request_take(m->wiring.pool);
+    *r = (struct pw_request){.vaddr_line = message};
+    pw_request_list_push(&m->waiting, r);
+}
+
+static void request_arrives(void *object, uint64_t message, pw_cycle now)
+{
+    struct pw_mmu *m = object;
+    m->requests_under_way--;
+    pw_cycle looked_up = now;
+    if (m->config.l2_tlb.enabled) {
+        struct pw_tlb_counters *c = &m->counters[message_asid(message)];
+        bool hit;
+        looked_up = take_port(m, now) + probe(m, message, &hit);
+        c->lookups++;
+        c->hits += hit;
+        c->misses += !hit;
+        if (hit) {
+            send_answer(m, message, looked_up);
+            return;
+        }
+    }
+    if (m->waiting.first || !register_miss(m, message, looked_up, true))
+        wait_for_register(m, message);
+}
+
+void pw_mmu_request(struct pw_mmu *m, uint32_t sm, pw_asid asid, pw_vpn vpn, pw_cycle at)
+{
+    m->requests_under_way++;
+    pw_events_post(m->wiring.events, at + m->config.l2_tlb.distance, request_arrives, m, pack(vpn, asid, false, sm));
+}
+
+/* Lets those wait no longer that find a free register, a miss to merge into, or by now a translation. */
+static void serve_waiting(struct pw_mmu *m, pw_cycle now)
+{
+    while (m->waiting.first) {
+        uint64_t message = m->waiting.first->vaddr_line;
+        bool hit = false;
+        uint32_t latency = m->config.l2_tlb.enabled ? probe(m, message, &hit) : 0;
+        if (hit)
+            send_answer(m, message, now + latency);
+        else if (!register_miss(m, message, now, false))
+            return;
+        pw_request_give(m->wiring.pool, pw_request_list_pop(&m->waiting));
+    }
+}
+
+static void walk_done(void *client, uint32_t id, struct pw_translation translation, pw_cycle now)
+{
+    struct pw_mmu *m = client;
+    struct miss *e = &m->misses[id];
+    pw_asid asid = e->asid;
+    pw_vpn vpn = e->vpn;
+    if (!translation.present) {
+        m->wiring.unmapped(m->wiring.sms, asid, vpn);
+        return;
+    }
+    if (m->config.l2_tlb.enabled)
+        pw_tlb_insert(&m->tlb, asid, vpn, translation);
+    for (uint32_t word = 0; word < m->sm_words; word++)
+        for (uint64_t bits = e->sms[word]; bits; bits &= bits - 1)
+            send_answer(m, pack(vpn, asid, true, word * 64 + (uint32_t)__builtin_ctzll(bits)), now);
+    pw_mshr_remove(&m->mshr, &m->mshr.entries[id]);
+    serve_waiting(m, now);
+}
+
+static enum pw_status init_misses(struct pw_mmu *m, struct pw_error *err)
+{
+    m->misses = calloc(m->config.l2_tlb.tlb.mshrs, sizeof *m->misses);
+    m->counters = calloc(m->config.apps, sizeof *m->counters);
+    if (!m->misses || !m->counters)
+        return pw_fail_memory(err, "L2 TLB");
+    return pw_mshr_init(&m->mshr, "l2_tlb.mshrs", m->config.l2_tlb.tlb.mshrs, err);
+}
+
+enum pw_status pw_mmu_create(const struct pw_mmu_config *config, const struct pw_mmu_wiring *wiring,
+                             struct pw_mmu **out, struct pw_error *err)
+{
+    *out = NULL;
+    if (config->sms > MAX_SMS)
+        return pw_fail(err, PW_USER_ERROR, "sm.count = %u is more than the %d an L2 TLB can serve", config->sms,
+                       MAX_SMS);
+    struct pw_mmu *m = calloc(1, sizeof *m);
+    if (!m)
+        return pw_fail_memory(err, "L2 TLB");
+    m->config = *config;
+    m->wiring = *wiring;
+    m->sm_words = (config->sms + 63) / 64;
+    m->merge_order = (uint8_t)__builtin_ctz(config->orders);
+    struct pw_walker_config walker = {config->walk, config->walk_cache, config->l2_tlb.tlb.mshrs, config->apps};
+    struct pw_walker_wiring to = {.events = wiring->events,
+                                  .pool = wiring->pool,
+                                  .memory = wiring->memory,
+                                  .tables = wiring->tables,
+                                  .client = m,
+                                  .done = walk_done};
+    enum pw_status status = init_misses(m, err);
+    if (status == PW_OK && config->l2_tlb.enabled)
+        status = pw_tlb_init(&m->tlb, &config->l2_tlb.tlb, config->orders, wiring->tables, err);
+    if (status == PW_OK)
+        status = pw_walker_create(&walker, &to, &m->walker, err);
+    if (status != PW_OK) {
+        pw_mmu_destroy(m);
+        return status;
+    }
+    *out = m;
+    return PW_OK;
+}
+
+void pw_mmu_destroy(struct pw_mmu *m)
+{
+    if (!m)
+        return;
+    pw_walker_destroy(m->walker);
+    pw_tlb_release(&m->tlb);
+    free(m->misses);
+    pw_mshr_release(&m->mshr);
+    free(m->counters);
+    free(m);
+}
+
+void pw_mmu_register(struct pw_mmu *m, struct pw_stats *stats)
+{
+#define COUNTER(name, field, help)                                                                                     \
+    pw_stats_counter(stats, name, "lookups", help, m->counters, sizeof *m->counters,                                   \
+                     offsetof(struct pw_tlb_counters, field))
+    COUNTER("l2_tlb.lookups", lookups, "Lookups in the shared L2 TLB.");
+    COUNTER("l2_tlb.hits", hits, "Those that hit.");
+    COUNTER("l2_tlb.misses", misses, "Those that missed, merged ones included.");
+    COUNTER("l2_tlb.mshr_merges", merges, "Misses that found a walk for their page under way.");
+#undef COUNTER
+    pw_stats_identity(stats, "l2_tlb.lookups", "l2_tlb.hits + l2_tlb.misses");
+    pw_walker_register(m->walker, stats);
+}
+
+struct pw_walker *pw_mmu_walker(struct pw_mmu *m)
+{
+    return m->walker;
+}
+
+unsigned pw_mmu_invalidate(struct pw_mmu *m, pw_asid asid, pw_vpn first, pw_vpn outer)
+{
+    pw_walker_flush_cache(m->walker);
+    return pw_tlb_invalidate(&m->tlb, asid, first, outer);
+}
+
+enum pw_status pw_mmu_check(const struct pw_mmu *m, struct pw_error *err)
+{
+    return pw_tlb_check(&m->tlb, m->wiring.tables, "L2 TLB", err);
+}
+
+uint64_t pw_mmu_pending(const struct pw_mmu *m)
+{
+    return m->requests_under_way + m->answers_under_way + m->mshr.in_use + m->waiting.count;
+}
+
+size_t pw_mmu_describe(const struct pw_mmu *m, char *out, size_t capacity)
+{
+    int n = snprintf(out, capacity,
+                     "  translation: %u misses in the L2 TLB's registers, %u requests wait for one; %u walks under "
+                     "way, %u wait for a walker\n",
+                     m->mshr.in_use, m->waiting.count, pw_walker_active(m->walker), pw_walker_queued(m->walker));
+    return n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity;
+}

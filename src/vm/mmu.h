@@ -1,0 +1,68 @@
+/* The shared half of address translation: the L2 TLB, its miss registers, and the page walker behind it.
+ *
+ * An SM whose L1 TLB misses sends the page's number; the answer comes back as a call. On its way the request takes a
+ * port of the L2 TLB and is looked up; a hit answers after the latency. A miss takes a miss register, or merges into
+ * the one that the page already has, and starts a walk. When there is no L2 TLB (design pwcache) requests go to
+ * the miss registers directly.
+ *
+ * The L2 TLB sits beside the L2 cache (MASK, Section 3, footnote 2), so a request and its answer each cross the
+ * distance between SM and L2; they are small and are not charged for bandwidth. Large entries are probed before base
+ * entries where both exist, each probe at the full latency (DECISIONS, "Machine"). */
+#ifndef PW_VM_MMU_H
+#define PW_VM_MMU_H
+
+#include "vm/tlb.h"
+#include "vm/walker.h"
+
+struct pw_l2_tlb_config {
+    struct pw_tlb_config tlb;
+    bool enabled;
+    uint32_t distance; /* cycles between an SM and the L2 TLB, each way */
+};
+
+extern const struct pw_option pw_l2_tlb_options[];
+
+struct pw_mmu;
+
+struct pw_mmu_config {
+    struct pw_l2_tlb_config l2_tlb;
+    struct pw_walk_config walk;
+    struct pw_walk_cache_config walk_cache;
+    pw_page_orders orders;
+    uint32_t sms;
+    unsigned apps;
+};
+
+struct pw_mmu_wiring {
+    struct pw_events *events;
+    struct pw_request_pool *pool;
+    struct pw_memory *memory;
+    const struct pw_page_table *const *tables; /* by address space */
+    void *sms;
+    /* The translation of this page is at SM `sm`. The SM reads the page table itself,
+     * so that it never sees a mapping that has changed meanwhile. Returns the number of warps that waited. */
+    unsigned (*translated)(void *sms, uint32_t sm, pw_vpn vpn, pw_cycle now);
+    /* A walk found no mapping: the run fails. */
+    void (*unmapped)(void *sms, pw_asid asid, pw_vpn vpn);
+};
+
+enum pw_status pw_mmu_create(const struct pw_mmu_config *config, const struct pw_mmu_wiring *wiring,
+                             struct pw_mmu **out, struct pw_error *err);
+void pw_mmu_destroy(struct pw_mmu *m);
+void pw_mmu_register(struct pw_mmu *m, struct pw_stats *stats);
+
+/* SM `sm` misses page vpn of its address space at time `at` (not before now). It must not ask again for the same page
+ * before it has been answered. */
+void pw_mmu_request(struct pw_mmu *m, uint32_t sm, pw_asid asid, pw_vpn vpn, pw_cycle at);
+
+/* Its walker, to which the memory system answers. */
+struct pw_walker *pw_mmu_walker(struct pw_mmu *m);
+
+/* Shootdown in the L2 TLB and the page walk cache. */
+unsigned pw_mmu_invalidate(struct pw_mmu *m, pw_asid asid, pw_vpn first, pw_vpn outer);
+
+enum pw_status pw_mmu_check(const struct pw_mmu *m, struct pw_error *err);
+uint64_t pw_mmu_pending(const struct pw_mmu *m);
+size_t pw_mmu_describe(const struct pw_mmu *m, char *out, size_t capacity);
+
+#endif

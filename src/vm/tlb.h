@@ -1,0 +1,70 @@
+/* One TLB: an array for base pages, an array for large pages (Mosaic, Section 2.2), and their counters.
+ *
+ * What an array can store and what it replaces is its organisation (policy/tlb). Arrays that the chosen page size can
+ * never fill are not built, and cost no probe. Ports, latencies and misses belong to whoever owns the TLB: the
+ * load-store unit for the L1 (src/gpu/lsu.c), the shared MMU for the L2 (mmu.c). */
+#ifndef PW_VM_TLB_H
+#define PW_VM_TLB_H
+
+#include "policy/tlb/tlb_policy.h"
+#include "sim/option.h"
+#include "sim/stats.h"
+
+struct pw_tlb_config {
+    uint32_t organisation; /* index into pw_tlb_policies */
+    uint32_t base_entries, base_ways, base_subpages;
+    uint32_t large_entries, large_ways, large_subpages;
+    bool large_as_base; /* the large array takes the base array's entries and ways */
+    uint32_t latency, ports, mshrs;
+};
+
+extern const struct pw_option pw_tlb_options[];
+
+/* Per application. */
+struct pw_tlb_counters {
+    uint64_t lookups, hits, misses, merges;
+};
+
+struct pw_tlb_array {
+    const struct pw_tlb_policy *policy;
+    void *state; /* NULL: this array is not there */
+    uint8_t order;
+};
+
+struct pw_tlb {
+    struct pw_tlb_array base, large;
+};
+
+/* The page sizes that a run can map: bit PW_PAGE_4K, PW_PAGE_64K and PW_PAGE_2M. */
+typedef uint32_t pw_page_orders;
+
+enum pw_status pw_tlb_init(struct pw_tlb *t, const struct pw_tlb_config *config, pw_page_orders orders,
+                           const struct pw_page_table *const *tables, struct pw_error *err);
+void pw_tlb_release(struct pw_tlb *t);
+
+static inline bool pw_tlb_array_lookup(const struct pw_tlb_array *a, pw_asid asid, pw_vpn vpn, pw_pfn *out)
+{
+    pw_pfn first;
+    if (!a->state || !a->policy->lookup(a->state, (struct pw_tlb_key){vpn.v >> a->order, asid}, &first))
+        return false;
+    out->v = first.v + (uint32_t)(vpn.v & ((1U << a->order) - 1));
+    return true;
+}
+
+/* Probes both arrays. The frame is that of the 4 KiB page asked for. */
+static inline bool pw_tlb_lookup(const struct pw_tlb *t, pw_asid asid, pw_vpn vpn, pw_pfn *out)
+{
+    return pw_tlb_array_lookup(&t->base, asid, vpn, out) || pw_tlb_array_lookup(&t->large, asid, vpn, out);
+}
+
+/* Puts in the translation of the page that contains vpn. */
+void pw_tlb_insert(struct pw_tlb *t, pw_asid asid, pw_vpn vpn, struct pw_translation translation);
+
+/* Shootdown: drops every translation of pages that overlap [first, outer). Returns how many. */
+unsigned pw_tlb_invalidate(struct pw_tlb *t, pw_asid asid, pw_vpn first, pw_vpn outer);
+
+/* The identity "every entry maps to the same frame as the page table". */
+enum pw_status pw_tlb_check(const struct pw_tlb *t, const struct pw_page_table *const *tables, const char *name,
+                            struct pw_error *err);
+
+#endif

@@ -1,0 +1,278 @@
+/* The shared page walker and its page walk cache. The models are described in walker.h. */
+#include "vm/walker.h"
+
+#include "mem/cache.h"
+#include "mem/crossbar.h"
+
+#include <stdlib.h>
+
+static const char *const model_names[] = {"memory", "fixed", NULL};
+
+const struct pw_option pw_walk_options[] = {
+    {"model", PW_OPTION_CHOICE, offsetof(struct pw_walk_config, model), 0, 0, "memory", "", model_names,
+     "Whether a walk reads the page table through L2 and DRAM, or takes a fixed time.", false},
+    {"latency", PW_OPTION_CYCLES, offsetof(struct pw_walk_config, latency), 1, 1000000, "500", "cycles", NULL,
+     "Cycles of a walk in the fixed model.", false},
+    {"walkers", PW_OPTION_COUNT, offsetof(struct pw_walk_config, walkers), 1, 65536, "64", "walks", NULL,
+     "Walks that can be under way at once; further ones wait, first come, first served.", false},
+    {0}};
+
+const struct pw_option pw_walk_cache_options[] = {
+    {"enabled", PW_OPTION_BOOL, offsetof(struct pw_walk_cache_config, enabled), 0, 0, "off", "", NULL,
+     "Whether the reads of a walk probe a page walk cache before the L2 cache.", false},
+    {"bytes", PW_OPTION_BYTES, offsetof(struct pw_walk_cache_config, bytes), 64, 1 << 30, "8KB", "bytes", NULL,
+     "Capacity of the page walk cache (MASK, Table 1).", false},
+    {"ways", PW_OPTION_COUNT, offsetof(struct pw_walk_cache_config, ways), 1, 1024, "16", "ways", NULL,
+     "Associativity of the page walk cache (MASK, Table 1).", false},
+    {"latency", PW_OPTION_CYCLES, offsetof(struct pw_walk_cache_config, latency), 1, 10000, "10", "cycles", NULL,
+     "Cycles of a lookup in the page walk cache (MASK, Table 1).", false},
+    {"ports", PW_OPTION_COUNT, offsetof(struct pw_walk_cache_config, ports), 1, 8, "2", "ports", NULL,
+     "Lookups that can start in one cycle.", false},
+    {"line_bytes", PW_OPTION_BYTES, offsetof(struct pw_walk_cache_config, line_bytes), 8, 128, "128B", "bytes", NULL,
+     "Bytes of page table under one tag.", true},
+    {0}};
+
+#define NO_WALK UINT32_MAX
+
+struct walk {
+    pw_vpn vpn;
+    pw_paddr reads[PW_TABLE_LEVELS];
+    pw_cycle asked, begun;
+    uint32_t next; /* in the queue */
+    uint8_t count, level;
+    pw_asid asid;
+};
+
+struct pw_walker {
+    struct pw_walker_config config;
+    struct pw_walker_wiring wiring;
+    struct walk *walks;
+    uint32_t queue_first, queue_last, queued, active;
+    struct pw_cache cache;
+    struct pw_port cache_ports[8];
+    uint32_t cache_shift;
+    struct pw_walk_counters *counters;
+};
+
+static void step(struct pw_walker *w, uint32_t id, pw_cycle now);
+
+static void finish(struct pw_walker *w, uint32_t id, pw_cycle now)
+{
+    struct walk *k = &w->walks[id];
+    struct pw_walk_counters *c = &w->counters[k->asid];
+    c->finished++;
+    c->latency += now - k->asked;
+    c->active += now - k->begun;
+    w->active--;
+    struct pw_translation t = pw_page_table_lookup(w->wiring.tables[k->asid], k->vpn);
+    w->wiring.done(w->wiring.client, id, t, now);
+}
+
+static void finish_event(void *object, uint64_t id, pw_cycle now);
+
+static void begin(struct pw_walker *w, uint32_t id, pw_cycle now)
+{
+    struct walk *k = &w->walks[id];
+    w->active++;
+    k->begun = now;
+    w->counters[k->asid].queued += now - k->asked;
+    if (w->config.walk.model == PW_WALK_FIXED) {
+        pw_events_post(w->wiring.events, now + w->config.walk.latency, finish_event, w, id);
+        return;
+    }
+    k->count = (uint8_t)pw_page_table_walk(w->wiring.tables[k->asid], k->vpn, k->reads, NULL);
+    k->level = 0;
+    step(w, id, now);
+}
+
+static void begin_queued(struct pw_walker *w, pw_cycle now)
+{
+    while (w->queued && w->active < w->config.walk.walkers) {
+        uint32_t id = w->queue_first;
+        w->queue_first = w->walks[id].next;
+        w->queued--;
+        begin(w, id, now);
+    }
+}
+
+static void finish_event(void *object, uint64_t id, pw_cycle now)
+{
+    finish(object, (uint32_t)id, now);
+    begin_queued(object, now);
+}
+
+static void read_memory(struct pw_walker *w, uint32_t id, pw_cycle at)
+{
+    const struct walk *k = &w->walks[id];
+    struct pw_request *r = pw_request_take(w->wiring.pool);
+    uint64_t address = k->reads[k->level].v;
+    *r = (struct pw_request){.line = (uint32_t)(address >> PW_LINE_SHIFT),
+                             .issued = at,
+                             .owner = id,
+                             .kind = PW_REQUEST_WALK,
+                             .sectors = (uint8_t)(1U << (address % PW_LINE_BYTES / PW_SECTOR_BYTES)),
+                             .level = (uint8_t)(k->level + 1),
+                             .app = k->asid};
+    w->counters[k->asid].reads++;
+    pw_memory_send_walk(w->wiring.memory, r, at);
+}
+
+static void next_level(struct pw_walker *w, uint32_t id, pw_cycle now)
+{
+    if (++w->walks[id].level < w->walks[id].count)
+        step(w, id, now);
+    else
+        finish_event(w, id, now);
+}
+
+static void cache_hit(void *object, uint64_t id, pw_cycle now)
+{
+    next_level(object, (uint32_t)id, now);
+}
+
+static uint32_t cache_line(const struct pw_walker *w, const struct walk *k)
+{
+    return (uint32_t)(k->reads[k->level].v >> w->cache_shift);
+}
+
+/* Starts the read of the present level. */
+static void step(struct pw_walker *w, uint32_t id, pw_cycle now)
+{
+    if (!w->config.cache.enabled) {
+        read_memory(w, id, now);
+        return;
+    }
+    const struct walk *k = &w->walks[id];
+    struct pw_port *port = &w->cache_ports[0];
+    for (uint32_t i = 1; i < w->config.cache.ports; i++)
+        if (w->cache_ports[i].free < port->free)
+            port = &w->cache_ports[i];
+    pw_cycle answer = pw_port_receive(port, now, 1) + w->config.cache.latency;
+    uint32_t line = cache_line(w, k);
+    int64_t slot = pw_cache_find(&w->cache, line, line);
+    w->counters[k->asid].cache_lookups++;
+    if (slot >= 0) {
+        w->counters[k->asid].cache_hits++;
+        pw_cache_touch(&w->cache, slot);
+        pw_events_post(w->wiring.events, answer, cache_hit, w, id);
+    } else {
+        w->counters[k->asid].cache_misses++;
+        read_memory(w, id, answer);
+    }
+}
+
+void pw_walker_read_done(void *walker, struct pw_request *r, pw_cycle now)
+{
+    struct pw_walker *w = walker;
+    uint32_t id = r->owner;
+    pw_request_give(w->wiring.pool, r);
+    if (w->config.cache.enabled) {
+        uint32_t line = cache_line(w, &w->walks[id]);
+        struct pw_victim victim;
+        if (pw_cache_find(&w->cache, line, line) < 0)
+            pw_cache_allocate(&w->cache, line, line, &victim);
+    }
+    next_level(w, id, now);
+}
+
+void pw_walker_start(struct pw_walker *w, uint32_t id, pw_asid asid, pw_vpn vpn, pw_cycle now)
+{
+    struct walk *k = &w->walks[id];
+    k->vpn = vpn;
+    k->asid = asid;
+    k->asked = now;
+    k->next = NO_WALK;
+    w->counters[asid].count++;
+    if (w->queued)
+        w->walks[w->queue_last].next = id;
+    else
+        w->queue_first = id;
+    w->queue_last = id;
+    w->queued++;
+    begin_queued(w, now);
+}
+
+enum pw_status pw_walker_create(const struct pw_walker_config *config, const struct pw_walker_wiring *wiring,
+                                struct pw_walker **out, struct pw_error *err)
+{
+    struct pw_walker *w = calloc(1, sizeof *w);
+    *out = NULL;
+    if (!w)
+        return pw_fail_memory(err, "page walker");
+    w->config = *config;
+    w->wiring = *wiring;
+    w->cache_shift = (uint32_t)__builtin_ctzll(config->cache.line_bytes);
+    w->walks = calloc(config->walks, sizeof *w->walks);
+    w->counters = calloc(config->apps, sizeof *w->counters);
+    enum pw_status status = PW_OK;
+    if (!w->walks || !w->counters)
+        status = pw_fail_memory(err, "page walker");
+    if (status == PW_OK && config->cache.enabled)
+        status = pw_cache_init(&w->cache, "pwc", config->cache.bytes >> w->cache_shift, config->cache.ways, err);
+    if (status != PW_OK) {
+        pw_walker_destroy(w);
+        return status;
+    }
+    *out = w;
+    return PW_OK;
+}
+
+void pw_walker_destroy(struct pw_walker *w)
+{
+    if (!w)
+        return;
+    pw_cache_release(&w->cache);
+    free(w->walks);
+    free(w->counters);
+    free(w);
+}
+
+void pw_walker_register(struct pw_walker *w, struct pw_stats *stats)
+{
+#define COUNTER(name, unit, field, help)                                                                               \
+    pw_stats_counter(stats, name, unit, help, w->counters, sizeof *w->counters,                                        \
+                     offsetof(struct pw_walk_counters, field))
+    COUNTER("walk.count", "walks", count, "Page walks asked for.");
+    COUNTER("walk.finished", "walks", finished, "Page walks that have ended.");
+    COUNTER("walk.reads", "reads", reads, "Page-table reads sent to the L2 cache.");
+    COUNTER("walk.latency_sum", "cycles", latency, NULL);
+    COUNTER("walk.queue_sum", "cycles", queued, NULL);
+    COUNTER("walk.active_sum", "cycles", active, NULL);
+    COUNTER("walk.warps_stalled_sum", "warps", warps_stalled, NULL);
+    pw_stats_ratio(stats, "walk.latency_mean", "cycles", "Mean time of a walk, from the TLB miss to its end.",
+                   "walk.latency_sum", "walk.finished", 1);
+    pw_stats_ratio(stats, "walk.queue_mean", "cycles", "The part of it spent waiting for a walker.", "walk.queue_sum",
+                   "walk.finished", 1);
+    pw_stats_ratio(stats, "walk.concurrent_mean", "walks", "Walks under way at once, averaged over all cycles.",
+                   "walk.active_sum", "sm.cycles", 1);
+    pw_stats_ratio(stats, "walk.warps_stalled_mean", "warps", "Warps that wait for a walk when it ends.",
+                   "walk.warps_stalled_sum", "walk.finished", 1);
+    COUNTER("pwc.lookups", "lookups", cache_lookups, "Lookups in the page walk cache.");
+    COUNTER("pwc.hits", "lookups", cache_hits, "Those that hit.");
+    COUNTER("pwc.misses", "lookups", cache_misses, "Those that missed.");
+#undef COUNTER
+    pw_stats_identity(stats, "walk.count", "walk.finished");
+    pw_stats_identity(stats, "walk.latency_sum", "walk.queue_sum + walk.active_sum");
+    pw_stats_identity(stats, "pwc.lookups", "pwc.hits + pwc.misses");
+}
+
+void pw_walker_count_stalled(struct pw_walker *w, pw_asid asid, unsigned warps)
+{
+    w->counters[asid].warps_stalled += warps;
+}
+
+void pw_walker_flush_cache(struct pw_walker *w)
+{
+    for (size_t i = 0; w->config.cache.enabled && i < (size_t)w->cache.sets.by * w->cache.ways; i++)
+        pw_cache_drop(&w->cache, (int64_t)i);
+}
+
+uint32_t pw_walker_active(const struct pw_walker *w)
+{
+    return w->active;
+}
+
+uint32_t pw_walker_queued(const struct pw_walker *w)
+{
+    return w->queued;
+}
