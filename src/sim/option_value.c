@@ -94,9 +94,13 @@ static void format_bytes(uint64_t bytes, char *out, size_t capacity)
     snprintf(out, capacity, "%llu%s", (unsigned long long)bytes, names[i]);
 }
 
-/* The fewest digits that read back as the same number. */
+/* The fewest digits that read back as the same number; whole numbers without an exponent. */
 static void format_number(double number, char *out, size_t capacity)
 {
+    if (fabs(number) < 1e15 && number == trunc(number)) {
+        snprintf(out, capacity, "%.0f", number);
+        return;
+    }
     for (int precision = 1; precision <= 17; precision++) {
         snprintf(out, capacity, "%.*g", precision, number);
         if (strtod(out, NULL) == number)
@@ -182,7 +186,7 @@ static enum pw_status read_quantity(const struct pw_option *row, const char *nam
 static enum pw_status parse_integer(const struct pw_option *row, const char *name, const char *text, uint32_t clock_mhz,
                                     uint64_t *out, struct pw_error *err)
 {
-    struct quantity quantity;
+    struct quantity quantity = {.denominator = 1};
     enum pw_status status = read_quantity(row, name, text, clock_mhz, &quantity, err);
     if (status != PW_OK)
         return status;

@@ -1,0 +1,293 @@
+/* The registry: sums over places and applications, windows between snapshots, ratios, identities, and every way in
+ * which registration can go wrong. */
+#include "sim/stats.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { APPS = 3, UNITS = 2 };
+
+struct counts {
+    uint64_t lookups, hits, misses, cycles;
+};
+
+struct fixture {
+    struct pw_stats *stats;
+    struct counts units[UNITS][APPS];
+};
+
+static void register_all(struct fixture *f)
+{
+    for (int u = 0; u < UNITS; u++) {
+        const struct counts *base = f->units[u];
+        pw_stats_counter(f->stats, "t.lookups", "lookups", "Lookups.", base, sizeof(*base),
+                         offsetof(struct counts, lookups));
+        pw_stats_counter(f->stats, "t.hits", "lookups", "Hits.", base, sizeof(*base), offsetof(struct counts, hits));
+        pw_stats_counter(f->stats, "t.misses", "lookups", NULL, base, sizeof(*base), offsetof(struct counts, misses));
+        pw_stats_counter(f->stats, "t.cycles", "cycles", NULL, base, sizeof(*base), offsetof(struct counts, cycles));
+        pw_stats_ratio(f->stats, "t.latency_mean", "cycles", "Mean latency.", "t.cycles", "t.lookups", 1);
+        pw_stats_identity(f->stats, "t.lookups", "t.hits + t.misses");
+    }
+    pw_stats_ratio(f->stats, "t.hit_rate", "%", "Share of hits.", "t.hits", "t.lookups", 100);
+}
+
+static int setup(void **state)
+{
+    static struct fixture f;
+    memset(&f, 0, sizeof(f));
+    f.stats = pw_stats_create(APPS, NULL);
+    register_all(&f);
+    *state = &f;
+    return pw_stats_seal(f.stats, NULL) == PW_OK ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    pw_stats_destroy(((struct fixture *)*state)->stats);
+    return 0;
+}
+
+static double value(struct fixture *f, const char *name, int app, const uint64_t *from, const uint64_t *to)
+{
+    int index = pw_stats_find(f->stats, name);
+    assert_true(index >= 0);
+    return pw_stats_value(f->stats, (size_t)index, app, from, to);
+}
+
+static void only_counters_with_help_and_ratios_are_shown_in_order(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const names[] = {"t.lookups", "t.hits", "t.latency_mean", "t.hit_rate"};
+    assert_int_equal(pw_stats_count(f->stats), 4);
+    for (size_t i = 0; i < 4; i++) {
+        struct pw_metric_info info = pw_stats_info(f->stats, i);
+        assert_string_equal(info.name, names[i]);
+        assert_int_equal(info.is_ratio, i >= 2);
+        assert_int_equal(pw_stats_find(f->stats, names[i]), i);
+    }
+    assert_string_equal(pw_stats_info(f->stats, 1).unit, "lookups");
+    assert_string_equal(pw_stats_info(f->stats, 3).help, "Share of hits.");
+    assert_int_equal(pw_stats_find(f->stats, "t.cycles"), -1);
+    assert_int_equal(pw_stats_raw_count(f->stats), 4 * APPS);
+}
+
+static void values_are_summed_over_units_and_split_by_application(void **state)
+{
+    struct fixture *f = *state;
+    for (int u = 0; u < UNITS; u++)
+        for (int a = 0; a < APPS; a++)
+            f->units[u][a] = (struct counts){(uint64_t)(100 * u + 10 * a + 1), 1, 0, (uint64_t)(1000 * (a + 1))};
+    uint64_t now[4 * APPS];
+    pw_stats_snapshot(f->stats, now);
+    for (int a = 0; a < APPS; a++) {
+        assert_true(value(f, "t.lookups", a, NULL, now) == 102 + 20 * a);
+        assert_int_equal(pw_stats_exact(f->stats, 0, a, NULL, now), 102 + 20 * a);
+        assert_true(value(f, "t.latency_mean", a, NULL, now) == 2000.0 * (a + 1) / (102 + 20 * a));
+    }
+    assert_true(value(f, "t.lookups", -1, NULL, now) == 366);
+    assert_true(value(f, "t.latency_mean", -1, NULL, now) == 12000.0 / 366); /* the ratio of the sums */
+    assert_true(value(f, "t.hit_rate", -1, NULL, now) == 100 * 6.0 / 366);
+}
+
+static void windows_count_only_what_happened_between_snapshots(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t from[4 * APPS], to[4 * APPS];
+    f->units[0][1] = (struct counts){10, 4, 6, 500};
+    pw_stats_snapshot(f->stats, from);
+    assert_true(value(f, "t.latency_mean", 1, from, from) == 0); /* nothing happened: not a division by zero */
+    f->units[1][1] = (struct counts){5, 5, 0, 35};
+    f->units[0][1].hits++;
+    pw_stats_snapshot(f->stats, to);
+    assert_true(value(f, "t.lookups", 1, from, to) == 5);
+    assert_true(value(f, "t.hits", -1, from, to) == 6);
+    assert_true(value(f, "t.latency_mean", 1, from, to) == 7);
+    assert_true(value(f, "t.lookups", 0, from, to) == 0);
+}
+
+static void large_counters_are_exact(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t now[4 * APPS];
+    f->units[0][0].lookups = (1ULL << 60) + 1;
+    pw_stats_snapshot(f->stats, now);
+    assert_int_equal(pw_stats_exact(f->stats, 0, -1, NULL, now), (1ULL << 60) + 1);
+}
+
+static void identity_is_checked_for_every_application_over_all_units(void **state)
+{
+    struct fixture *f = *state;
+    struct pw_error err;
+    assert_int_equal(pw_stats_identity_count(f->stats), 1); /* registered by both units, which are summed */
+    assert_string_equal(pw_stats_identity_name(f->stats, 0), "t.lookups = t.hits + t.misses");
+    f->units[0][2] = (struct counts){10, 1, 2, 0};
+    f->units[1][2] = (struct counts){5, 5, 7, 0};
+    assert_int_equal(pw_stats_identity_run(f->stats, 0, &err), PW_OK);
+    f->units[1][2].misses++;
+    f->units[1][1].lookups++; /* the sum over applications still holds */
+    assert_int_equal(pw_stats_identity_run(f->stats, 0, &err), PW_FAILED);
+    assert_string_equal(err.message, "identity 't.lookups = t.hits + t.misses' is broken: app1 has 1 on the left and 0 "
+                                     "on the right");
+    f->units[1][1].lookups--;
+    assert_int_equal(pw_stats_identity_run(f->stats, 0, &err), PW_FAILED);
+    assert_string_equal(err.message, "identity 't.lookups = t.hits + t.misses' is broken: app2 has 15 on the left and "
+                                     "16 on the right");
+}
+
+static enum pw_status check_flag(void *object, struct pw_error *err)
+{
+    return *(bool *)object ? PW_OK : pw_fail(err, PW_FAILED, "frame 7 has two owners");
+}
+
+static void coded_identity_reports_its_reason(void **state)
+{
+    (void)state;
+    bool holds = true;
+    struct pw_error err;
+    struct pw_stats *s = pw_stats_create(1, &err);
+    pw_stats_identity_check(s, "frames owned once", check_flag, &holds);
+    assert_int_equal(pw_stats_seal(s, &err), PW_OK);
+    assert_int_equal(pw_stats_identity_run(s, 0, &err), PW_OK);
+    holds = false;
+    assert_int_equal(pw_stats_identity_run(s, 0, &err), PW_FAILED);
+    assert_string_equal(err.message, "identity 'frames owned once' is broken: frame 7 has two owners");
+    assert_string_equal(pw_stats_identity_name(s, 0), "frames owned once");
+    pw_stats_destroy(s);
+}
+
+static void register_badly(struct pw_stats *s, int way)
+{
+    static uint64_t field;
+    static const char too_long[] = "t.a_name_of_sixty_four_characters_which_is_one_more_than_there_is";
+    pw_stats_counter(s, "a", "x", "A.", &field, 0, 0);
+    pw_stats_counter(s, "hidden", "x", NULL, &field, 0, 0);
+    switch (way) {
+    case 0:
+        pw_stats_counter(s, too_long, "x", "X.", &field, 0, 0);
+        break;
+    case 1:
+        pw_stats_ratio(s, "r", "x", "R.", "a", "b", 1);
+        break;
+    case 2:
+        pw_stats_ratio(s, "r", "x", "R.", "b", "a", 1);
+        break;
+    case 3:
+        pw_stats_counter(s, "a", "y", "A.", &field, 0, 0);
+        break;
+    case 4:
+        pw_stats_ratio(s, "a", "x", "R.", "a", "a", 1);
+        break;
+    case 5:
+        pw_stats_ratio(s, "r", "x", "R.", "a", "a", 1);
+        pw_stats_ratio(s, "r", "x", "R.", "a", "hidden", 1);
+        break;
+    case 6:
+        pw_stats_ratio(s, "r", "x", "R.", "a", "a", 1);
+        pw_stats_counter(s, "r", "x", "R.", &field, 0, 0);
+        break;
+    case 7:
+        pw_stats_identity(s, "b", "a");
+        break;
+    case 8:
+        pw_stats_identity(s, "a", "hidden + b");
+        break;
+    case 9:
+        pw_stats_ratio(s, "hidden", "x", "R.", "a", "a", 1);
+        break;
+    case 10:
+        pw_stats_identity(s, too_long, "a");
+        break;
+    }
+}
+
+static void bad_registration_is_reported_by_seal(void **state)
+{
+    (void)state;
+    static const char *const messages[] = {
+        "the metric name 't.a_name_of_sixty_four_characters_which_is_one_more_than_there_is' is longer than 63 "
+        "characters",
+        "metric 'r' needs counter 'b', which is not registered",
+        "metric 'r' needs counter 'b', which is not registered",
+        "counter 'a' is in x and in y",
+        "there are two metrics 'a'",
+        "there are two metrics 'r'",
+        "there are two metrics 'r'",
+        "identity 'b = a' speaks of the unknown counter 'b'",
+        "identity 'a = hidden + b' speaks of the unknown counter 'b'",
+        "there are two metrics 'hidden'",
+        "identity 't.a_name_of_sixty_four_characters_which_is_one_more_than_there_is = a' speaks of the unknown "
+        "counter "
+        "'t.a_name_of_sixty_four_characters_which_is_one_more_than_there_is'",
+    };
+    for (int way = 0; way < (int)(sizeof(messages) / sizeof(*messages)); way++) {
+        struct pw_error err;
+        struct pw_stats *s = pw_stats_create(1, &err);
+        register_badly(s, way);
+        assert_int_equal(pw_stats_seal(s, &err), PW_FAILED);
+        assert_string_equal(err.message, messages[way]);
+        pw_stats_destroy(s);
+    }
+}
+
+static void number_of_applications_is_checked(void **state)
+{
+    (void)state;
+    struct pw_error err;
+    assert_null(pw_stats_create(0, &err));
+    assert_string_equal(err.message, "statistics for 0 applications; 1 to 64 are possible");
+    assert_null(pw_stats_create(65, &err));
+    struct pw_stats *s = pw_stats_create(64, &err);
+    assert_non_null(s);
+    pw_stats_destroy(s);
+    pw_stats_destroy(NULL);
+}
+
+/* Units registered in any order, under names that are equal but not the same string. */
+static void order_of_registration_does_not_change_sums(void **state)
+{
+    (void)state;
+    enum { COUNTERS = 100, PLACES = 5 };
+    static uint64_t fields[PLACES][COUNTERS];
+    static char names[PLACES][COUNTERS][8];
+    struct pw_stats *s = pw_stats_create(1, NULL);
+    for (int p = 0; p < PLACES; p++)
+        for (int i = 0; i < COUNTERS; i++) {
+            int c = p == 0 ? i : (i * (2 * p + 1) + p) % COUNTERS;
+            if (p == 2)
+                c = i;
+            snprintf(names[p][c], sizeof(names[p][c]), "c%d", c);
+            fields[p][c] = (uint64_t)(c * 1000 + p);
+            pw_stats_counter(s, names[p][c], "x", "C.", &fields[p][c], 0, 0);
+        }
+    assert_int_equal(pw_stats_seal(s, NULL), PW_OK);
+    assert_int_equal(pw_stats_count(s), COUNTERS);
+    uint64_t now[COUNTERS];
+    pw_stats_snapshot(s, now);
+    for (size_t c = 0; c < COUNTERS; c++) {
+        assert_string_equal(pw_stats_info(s, c).name, names[0][c]);
+        assert_int_equal(pw_stats_exact(s, c, 0, NULL, now), 5 * 1000 * c + 10);
+    }
+    pw_stats_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(only_counters_with_help_and_ratios_are_shown_in_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(values_are_summed_over_units_and_split_by_application, setup, teardown),
+        cmocka_unit_test_setup_teardown(windows_count_only_what_happened_between_snapshots, setup, teardown),
+        cmocka_unit_test_setup_teardown(large_counters_are_exact, setup, teardown),
+        cmocka_unit_test_setup_teardown(identity_is_checked_for_every_application_over_all_units, setup, teardown),
+        cmocka_unit_test(coded_identity_reports_its_reason),
+        cmocka_unit_test(bad_registration_is_reported_by_seal),
+        cmocka_unit_test(number_of_applications_is_checked),
+        cmocka_unit_test(order_of_registration_does_not_change_sums),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
