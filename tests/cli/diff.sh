@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# pagewalk diff: 0 the same, 1 different, 2 no result.
+source "$(dirname "$0")/tap.sh"
+
+run run -w $small -d gpu-mmu --json a.json -q
+run run -w $small -d gpu-mmu --json same.json -q
+run run -w $small -d ideal-tlb --json ideal.json -q
+run run -w $small -d gpu-mmu --set l1_tlb.entries=1 --json option.json -q
+
+run diff a.json same.json
+check 'equal results' eval 'succeeds && grep -q "^0 different" .stdout'
+run diff a.json option.json
+check 'an option that differs is shown' eval '[ "$code" = 1 ] && [ ! -s .stderr ] && grep -qE "^ *l1_tlb.entries +[0-9]+ +1$" .stdout'
+run diff a.json ideal.json
+check 'metrics that differ are shown with their change' eval \
+  '[ "$code" = 1 ] && grep -qE "^ *design +gpu-mmu +ideal-tlb$" .stdout && grep -qE "^ *cycles .*%$" .stdout'
+run diff --quiet a.json ideal.json
+check '--quiet only sets the exit code' eval '[ "$code" = 1 ] && [ ! -s .stdout ]'
+"$pagewalk" diff a.json ideal.json >/dev/full 2>.stderr
+code=$? && : >.stdout
+check 'a full disk fails' is_error 1 'standard output cannot be written'
+
+fails 'one file' 2 'diff takes two result files, not 1' diff a.json
+fails 'missing file' 2 'missing.json: cannot be read' diff a.json missing.json
+mkdir folder
+fails 'folder' 2 'folder: cannot be read' diff folder a.json
+echo 'garbage' >garbage.json
+fails 'no JSON' 2 'garbage.json:1: is not JSON' diff a.json garbage.json
+: >empty.json
+fails 'empty file' 2 'empty.json:1: is not JSON' diff empty.json a.json
+head -c 700 a.json >cut.json
+fails 'file that was cut off' 2 'cut.json:[0-9]+: is not JSON' diff a.json cut.json
+echo '{"schema": 1}' >little.json
+fails 'JSON that is no result' 2 'little.json: is no result' diff a.json little.json
+sed 's/"schema": 1/"schema": 2/' a.json >newer.json
+fails 'another schema' 2 'newer.json: has schema 2' diff newer.json a.json
+sed 's/"metrics": {/"metrics": {"gpu0.x": "text",/' a.json >text.json
+fails 'text for a metric' 2 'text.json: a member of "metrics" is no number' diff a.json text.json
+head -c 1000000 /dev/zero | tr '\0' '[' >deep.json
+fails 'deep nesting' 2 'deep.json:1: is not JSON' diff a.json deep.json
+finish

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Mistakes of the user's: exit code 2, one line that says what to do, nothing written.
+source "$(dirname "$0")/tap.sh"
+
+fails 'no command' 2 'pagewalk help'
+fails 'unknown command' 2 'unknown command "rnu"; did you mean "run"' rnu
+fails 'unknown command that resembles none' 2 'unknown command "xyzzy"; see `pagewalk help`' xyzzy
+fails 'unknown flag before the command' 2 'unknown flag "--versoin"; did you mean "--version"' --versoin
+fails 'unknown flag of run' 2 'unknown flag "--jsno"; did you mean "--json"' run -w $small --jsno -
+fails 'unknown flag with a value' 2 'unknown flag "--sed"; did you mean "--se[et]d?"' run -w $small --sed=1
+fails 'unknown short flag' 2 'unknown flag "-z"' run -z
+fails 'flag without its value' 2 '--seed needs a value' run -w $small --seed
+fails 'value for a switch' 2 '--quiet takes no value' run -w $small --quiet=yes
+fails 'argument that is no flag' 2 'run takes no "HS"' run HS
+fails 'no workload' 2 'no workload.*-w' run -m mosaic
+fails 'help on an unknown command' 2 'unknown command "lsit"; did you mean "list"' help lsit
+fails 'help on two commands' 2 'help takes one command' help run list
+
+for seed in 0 -1 1.5 x '' 9223372036854775808 99999999999999999999999 '1 ' 0x10; do
+  fails "seed \"$seed\"" 2 '--seed: .* is no whole number' run -w $small --seed "$seed"
+done
+fails 'interval that is no number' 2 '--interval: .* is no whole number' run -w $small --interval often
+
+fails 'unknown machine' 2 'mosaci.*did you mean .?mosaic' run -m mosaci -d gpu-mmu -w HS
+fails 'unknown machine that resembles none' 2 'xyzzy' run -m xyzzy -w HS
+fails 'unknown design' 2 'gpu-mmmu.*did you mean .?gpu-mmu' run -d gpu-mmmu -w HS
+fails 'unknown design of two' 2 'ideal-tbl.*did you mean .?ideal-tlb' run -d gpu-mmu+ideal-tbl -w HS
+fails 'empty design' 2 '.' run -d '' -w HS
+fails 'unknown workload' 2 'vecad.*did you mean .?vecadd' run -w vecad
+fails 'empty workload' 2 '.' run -w ''
+fails 'unknown parameter of a workload' 2 'iteration.*did you mean .?iterations' run -w vecadd:iteration=3
+fails 'parameter without a value' 2 'iterations' run -w vecadd:iterations
+fails 'parameter with a bad value' 2 'iterations.*many' run -w vecadd:iterations=many
+fails 'parameter out of range' 2 'warps.*33' run -w vecadd:warps=33
+fails 'unknown option' 2 'l1_tlb.entires.*did you mean .?l1_tlb.entries' run -w $small --set l1_tlb.entires=4
+fails 'option without a value' 2 'l1_tlb' run -w $small --set l1_tlb
+fails 'option with a bad value' 2 'banana' run -w $small --set l1_tlb.entries=banana
+fails 'option out of range' 2 'l1_tlb.entries' run -w $small --set l1_tlb.entries=-1
+fails 'option with a number too large' 2 'l1_tlb.entries' run -w $small --set l1_tlb.entries=99999999999999999999
+fails 'launches in no order' 2 '5-2' run -w $small --kernels 5-2
+fails 'launches that are no numbers' 2 'a-b' run -w $small --kernels a-b
+
+fails 'missing machine file' 2 'missing.yaml' run -m ./missing.yaml -w $small
+mkdir folder
+fails 'folder as machine file' 2 'folder' run -m ./folder -w $small
+printf 'summary: mine\nl1_tlb:\n  entires: 4\n' >typo.yaml
+fails 'machine file with an unknown option' 2 'typo.yaml:3: .*did you mean' run -m ./typo.yaml -w $small
+printf 'summary: mine\nl1_tlb: [1, 2\n' >broken.yaml
+fails 'machine file that is no YAML' 2 'broken.yaml:[23]: ' run -m ./broken.yaml -w $small
+printf '\377\376\000\001' >binary.yaml
+fails 'machine file of binary data' 2 'binary.yaml' run -m ./binary.yaml -w $small
+printf 'l1_tlb:\n  entries: many\n' >value.yaml
+fails 'design file with a bad value' 2 'value.yaml:2: .*many' run -d ./value.yaml -w $small
+
+fails 'list of nothing' 2 'list takes one of machines' list
+fails 'unknown list' 2 'unknown list "machine"; did you mean "machines"' list machine
+fails 'two lists' 2 'list takes one of' list machines designs
+
+fails 'output file in a missing folder' 2 'none/a.json' run -w $small --json none/a.json
+fails 'output file that is a folder' 2 'folder: is a folder' run -w $small --csv folder
+fails 'output file without a name' 2 'name of an output file is empty' run -w $small --json ''
+fails 'two formats on standard output' 2 'standard output' run -w $small --json - --csv -
+fails 'two formats in one file' 2 'same file' run -w $small --json a --csv a
+run -m mosaci -w $small --json a.json --csv a.csv
+check 'a mistake leaves no output file' only_files . binary.yaml broken.yaml folder typo.yaml value.yaml
+if [ "$(id -u)" != 0 ]; then
+  mkdir -m 500 sealed
+  fails 'output file in a sealed folder' 2 'sealed' run -w $small --json sealed/a.json
+fi
+finish

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# What a run writes: valid, whole, the same bytes for the same inputs, and where it cannot be written, a failure.
+source "$(dirname "$0")/tap.sh"
+
+run --version
+check 'the version' eval 'succeeds && grep -qE "^pagewalk [0-9]+\.[0-9]+\.[0-9]+$" .stdout'
+for help in 'help' '--help' '-h' 'help run' 'run --help' 'run -h' 'list --help' 'diff --help' 'help help'; do
+  # The words are arguments.
+  # shellcheck disable=SC2086
+  run $help
+  check "help: $help" eval 'succeeds && grep -q "^Usage: pagewalk" .stdout'
+done
+run run --help
+check 'help names every flag of run' eval \
+  'for f in machine design workload set seed json csv quiet verify interval warmup kernels; do grep -q -- "--$f" .stdout || exit 1; done'
+
+for kind in machines designs workloads policies options metrics; do
+  run list $kind
+  check "list $kind" eval 'succeeds && [ "$(wc -l <.stdout)" -gt 1 ] && ! grep -q " $" .stdout'
+  rows=$(($(wc -l <.stdout) - 1))
+  run list $kind --json
+  check "list $kind --json has the same entries" eval \
+    'succeeds && [ "$(python3 -c "import json,sys; print(len(json.load(open(sys.argv[1]))))" .stdout)" = "$rows" ]'
+done
+
+run run -m mosaic -d gpu-mmu -w $small --json -
+check '--json - prints nothing but JSON' eval 'succeeds && is_json .stdout'
+cp .stdout first.json
+check 'the result has the members of schema 1' python3 - first.json <<'PYTHON'
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["schema"] == 1, r["schema"]
+for member in "version seed machine design options cycles nanoseconds apps metrics identities host".split():
+    assert member in r, member
+assert (r["seed"], r["machine"], r["design"]) == (1, "mosaic", "gpu-mmu")
+for member in "name warp_instructions cycles ipc".split():
+    assert member in r["apps"][0], member
+assert abs(r["apps"][0]["ipc"] * r["apps"][0]["cycles"] - r["apps"][0]["warp_instructions"]) < 1e-6 * r["apps"][0]["warp_instructions"]
+for member in "wall_seconds peak_rss_bytes".split():
+    assert r["host"][member] > 0, member
+assert r["cycles"] > 0 and r["nanoseconds"] > 0
+assert r["identities"] and all(i["holds"] for i in r["identities"])
+PYTHON
+check 'the metrics have the names of the design document' python3 - first.json <<'PYTHON'
+import json, sys
+metrics = json.load(open(sys.argv[1]))["metrics"]
+names = """sm.issued sm.stall_cycles l1_tlb.lookups l1_tlb.hits l2_tlb.lookups l2_tlb.hits l2_tlb.mshr_merges
+walk.count walk.latency_mean walk.concurrent_mean walk.warps_stalled_mean pwc.lookups pwc.hits
+l1d.accesses l1d.hits l2.accesses l2.hits dram.reads dram.writes dram.row_hits dram.bytes
+dram.translation.latency_mean dram.data.latency_mean dram.translation.bytes dram.data.bytes
+mem.allocated_bytes mem.touched_bytes""".split()
+names += [f"l2.ptw_level{n}.{what}" for n in (1, 2, 3, 4) for what in ("accesses", "hits")]
+missing = [f"{scope}.{n}" for scope in ("gpu0", "app0") for n in names if f"{scope}.{n}" not in metrics]
+assert not missing, missing
+PYTHON
+check 'every metric of a result is listed' eval \
+  '"$pagewalk" list metrics --json >metrics.json && python3 - first.json metrics.json' <<'PYTHON'
+import json, sys
+listed = {m["name"] for m in json.load(open(sys.argv[2]))}
+used = {n.split(".", 1)[1] for n in json.load(open(sys.argv[1]))["metrics"]}
+assert used <= listed, used - listed
+PYTHON
+check 'every option of a result is listed' eval \
+  '"$pagewalk" list options --json >options.json && python3 - first.json options.json' <<'PYTHON'
+import json, sys
+listed = {o["name"] for o in json.load(open(sys.argv[2]))}
+used = set(json.load(open(sys.argv[1]))["options"])
+assert used <= listed, used - listed
+PYTHON
+
+run run -w $small --json second.json -q
+check 'the defaults are machine mosaic, design gpu-mmu, seed 1; the same inputs give the same bytes' eval \
+  'succeeds && [ ! -s .stdout ] && cmp <(without_host first.json) <(without_host second.json)'
+for workload in gather:ctas=4:iterations=1:table=1MB pointer_chase:hops=50:bytes=1MB HS:size=64; do
+  run run -w $workload --seed 7 --json seven.json -q
+  run run -w $workload --seed 7 --json again.json -q
+  check "the same seed gives the same bytes: $workload" eval \
+    'succeeds && cmp <(without_host seven.json) <(without_host again.json)'
+done
+run run -w gather:ctas=4:iterations=1:table=1MB --seed 8 --json eight.json -q
+run run -w gather:ctas=4:iterations=1:table=1MB --seed 7 --json seven.json -q
+check 'another seed gives another result' eval '! cmp -s <(sed "/\"seed\"/d" seven.json | without_host /dev/stdin) <(sed "/\"seed\"/d" eight.json | without_host /dev/stdin)'
+
+run run -w $small
+check 'a run shows a table' eval 'succeeds && grep -q "^Cost of translation" .stdout && grep -q "l1_tlb hit rate" .stdout'
+check 'a run to a file shows no progress bar' eval '! grep -q "\[#" .stderr'
+run run -w $small --quiet
+check '--quiet prints nothing' eval 'succeeds && [ ! -s .stdout ]'
+run run -w $small --csv -
+check '--csv - prints nothing but rows of six fields' eval \
+  'succeeds && python3 -c "import csv; rows = list(csv.reader(open(\".stdout\"))); assert rows[0] == \"run app component metric unit value\".split(); assert len(rows) > 20 and all(len(r) == 6 for r in rows)"'
+run run -w $small --json both.json --csv both.csv
+check 'JSON, CSV and the table in one run' eval 'succeeds && is_json both.json && [ -s both.csv ] && [ -s .stdout ]'
+run run -w $small --csv=equals.csv -q -mmosaic -dgpu-mmu
+check 'flags with = and without a blank' eval 'succeeds && [ -s equals.csv ]'
+run run -w $small --set l1_tlb.entries=16 --set l1_tlb.entries=32 --json set.json -q
+check '--set may be repeated; the last one counts' eval 'succeeds && grep -q "\"l1_tlb.entries\": \"32\"" set.json'
+run run -w $small --interval 1000 --json interval.json -q
+check '--interval adds rows' eval 'succeeds && is_json interval.json && grep -q "\"intervals\": \[" interval.json'
+run run -w $small --verify --json verify.json -q
+check '--verify checks the result' eval 'succeeds && grep -qE "\"checks\": [1-9]" verify.json'
+
+run run -w $small >/dev/null
+"$pagewalk" run -w $small >/dev/full 2>.stderr
+code=$? && : >.stdout
+check 'a full disk behind standard output fails the run' is_error 1 'standard output cannot be written'
+"$pagewalk" list metrics >/dev/full 2>.stderr
+code=$?
+check 'a full disk behind a list fails it' is_error 1 'standard output cannot be written'
+"$pagewalk" run -w $small --json - >&- 2>.stderr
+code=$?
+check 'a closed standard output fails the run' is_error 1 'standard output cannot be written'
+fails 'a full disk behind a named file fails the run' 1 '/dev/full: cannot be written' run -w $small -q --json /dev/full
+{ "$pagewalk" list options --json; echo $? >.code; } 2>.stderr | :
+code=$(cat .code)
+check 'a closed pipe is a failure with a message, or everything was written before' eval \
+  '[ "$code" = 0 ] || is_error 1 "standard output cannot be written"'
+mkdir limited
+(ulimit -f 1 && trap '' XFSZ && "$pagewalk" run -w $small -q --json limited/a.json >.stdout 2>.stderr)
+code=$?
+check 'a file that cannot be finished leaves nothing behind' eval 'is_error 1 "limited/a.json: cannot be written" && only_files limited ""'
+
+# Long enough for the signal to find it running.
+for signal in INT TERM; do
+  "$pagewalk" run -w vecadd:ctas=100000:iterations=1000:values=off --json long.json >.stdout 2>.stderr &
+  job=$!
+  sleep 0.5
+  kill -s $signal $job
+  wait $job
+  code=$?
+  check "a run that is interrupted (SIG$signal) exits 130 and writes nothing" eval 'is_error 130 "interrupted" && [ ! -e long.json ]'
+done
+finish
