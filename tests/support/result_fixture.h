@@ -1,0 +1,77 @@
+/* A small result with a bit of everything: integers beyond 32 bits, means, bytes, a unit in which nothing happened,
+ * kernels, intervals, strings that need escaping. */
+#ifndef PW_TEST_RESULT_FIXTURE_H
+#define PW_TEST_RESULT_FIXTURE_H
+
+#include "exp/result.h"
+
+#define COUNTER(name, unit, value)                                                                                     \
+    {                                                                                                                  \
+        name, unit, true, value, (double)(value)                                                                       \
+    }
+#define MEAN(name, unit, value)                                                                                        \
+    {                                                                                                                  \
+        name, unit, false, 0, value                                                                                    \
+    }
+
+struct result_fixture {
+    struct pw_result result;
+    struct pw_app_result apps[2];
+    struct pw_option_value options[3];
+    struct pw_metric metrics[16];
+    struct pw_identity_result identities[1];
+    const char *window_metrics[2];
+    double values[4];
+    struct pw_window kernels[1], intervals[1];
+};
+
+static inline void result_fixture_init(struct result_fixture *f)
+{
+    *f = (struct result_fixture){
+        .apps = {{"HS:size=64", 5000000000, 10000000000, 0.5, 0}, {"vecadd", 7, 20, 0.35, 0}},
+        .options = {{"l1_tlb.entries", "128", "default"},
+                    {"l1_tlb.ways", "0", "configs/machines/mosaic.yaml:12"},
+                    {"walk.model", "memory", "--set"}},
+        .metrics = {COUNTER("gpu0.sm.issued", "instructions", 5000000000), COUNTER("gpu0.l1_tlb.lookups", "lookups", 8),
+                    COUNTER("gpu0.l1_tlb.hits", "lookups", 6), COUNTER("gpu0.walk.count", "walks", 0),
+                    COUNTER("gpu0.dram.reads", "requests", 30), COUNTER("gpu0.dram.writes", "requests", 10),
+                    COUNTER("gpu0.dram.row_hits", "requests", 10), COUNTER("gpu0.dram.bytes", "bytes", 3 << 20),
+                    MEAN("gpu0.dram.data.latency_mean", "cycles", 0.1), COUNTER("gpu0.zeta.odd", "", 1),
+                    COUNTER("app0.l1_tlb.lookups", "lookups", 5), COUNTER("app0.l1_tlb.hits", "lookups", 5)},
+        .identities = {{"l1_tlb.lookups = l1_tlb.hits + l1_tlb.misses", true}},
+        .window_metrics = {"l1_tlb.hits", "dram.data.latency_mean"},
+        .values = {6, 0.1, 3, 0.25},
+    };
+    f->kernels[0] = (struct pw_window){"hotspot", 0, 1, 0, 100, f->values};
+    f->intervals[0] = (struct pw_window){NULL, 0, 3, 200, 300, f->values + 2};
+    f->result = (struct pw_result){
+        .seed = 9223372036854775807,
+        .cycles = 10000000000,
+        .nanoseconds = 9803921568.627451,
+        .machine = "mosaic",
+        .design = "gpu-mmu",
+        .app_count = 1,
+        .apps = f->apps,
+        .option_count = 3,
+        .options = f->options,
+        .metric_count = 12,
+        .metrics = f->metrics,
+        .identity_count = 1,
+        .identities = f->identities,
+        .window_metric_count = 2,
+        .window_metrics = f->window_metrics,
+        .kernel_count = 1,
+        .interval_count = 1,
+        .kernels = f->kernels,
+        .intervals = f->intervals,
+        .wall_seconds = 1.5,
+        .peak_rss_bytes = 1 << 24,
+        .events = 77,
+        .memory_operations = 55,
+    };
+}
+
+#undef COUNTER
+#undef MEAN
+
+#endif

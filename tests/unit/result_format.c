@@ -1,0 +1,316 @@
+/* The formats of a result: what a program reads back is what was written, and what people see adds up. */
+#include "exp/result.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "result_fixture.h"
+
+static json_t *parse(const struct pw_text *text)
+{
+    json_error_t problem;
+    json_t *root = json_loadb(text->bytes, text->length, JSON_REJECT_DUPLICATES, &problem);
+    if (!root)
+        fail_msg("line %d: %s", problem.line, problem.text);
+    return root;
+}
+
+static void json_holds_every_part_of_the_result(void **state)
+{
+    (void)state;
+    struct result_fixture f;
+    struct pw_text text = {0};
+    result_fixture_init(&f);
+    pw_result_json(&f.result, &text);
+    json_t *root = parse(&text);
+    int schema;
+    json_int_t seed, cycles, instructions, issued, checks, index, events, rss, operations;
+    double nanoseconds, ipc, mean, interval_value, wall;
+    const char *version, *machine, *design, *app, *entries, *origin, *identity, *kernel, *window_metric;
+    int holds;
+    assert_int_equal(
+        0, json_unpack(root,
+                       "{s:i,s:s,s:I,s:s,s:s,s:{s:s},s:{s:s},s:I,s:F,s:[{s:s,s:I,s:I,s:F,s:I}!],s:{s:I,s:F},"
+                       "s:[{s:s,s:b}!],s:[s,s!],s:[{s:s}!],s:[{s:I,s:[F,F!]}!],s:{s:F,s:I,s:I,s:I}}",
+                       "schema", &schema, "version", &version, "seed", &seed, "machine", &machine, "design", &design,
+                       "options", "l1_tlb.entries", &entries, "option_origins", "walk.model", &origin, "cycles",
+                       &cycles, "nanoseconds", &nanoseconds, "apps", "name", &app, "warp_instructions", &instructions,
+                       "cycles", &issued, "ipc", &ipc, "checks", &checks, "metrics", "gpu0.sm.issued", &issued,
+                       "gpu0.dram.data.latency_mean", &mean, "identities", "name", &identity, "holds", &holds,
+                       "window_metrics", &window_metric, &window_metric, "kernels", "name", &kernel, "intervals",
+                       "index", &index, "values", &interval_value, &interval_value, "host", "wall_seconds", &wall,
+                       "peak_rss_bytes", &rss, "events", &events, "memory_operations", &operations));
+    assert_int_equal(schema, 1);
+    assert_string_equal(version, pw_version());
+    assert_int_equal(seed, 9223372036854775807);
+    assert_int_equal(cycles, 10000000000);
+    assert_true(nanoseconds == 9803921568.627451);
+    assert_string_equal(app, "HS:size=64");
+    assert_int_equal(instructions, 5000000000);
+    assert_int_equal(issued, 5000000000);
+    assert_true(ipc == 0.5 && mean == 0.1 && interval_value == 0.25 && wall == 1.5);
+    assert_string_equal(entries, "128");
+    assert_string_equal(origin, "--set");
+    assert_null(json_object_get(json_object_get(root, "option_origins"), "l1_tlb.entries"));
+    assert_true(holds);
+    assert_int_equal(index, 3);
+    assert_int_equal(events, 77);
+    json_decref(root);
+    pw_text_free(&text);
+}
+
+static void json_differs_between_hosts_only_after_host(void **state)
+{
+    (void)state;
+    struct result_fixture f;
+    struct pw_text one = {0}, two = {0};
+    result_fixture_init(&f);
+    pw_result_json(&f.result, &one);
+    f.result.wall_seconds = 99;
+    f.result.peak_rss_bytes = f.result.events = f.result.memory_operations = 1;
+    pw_result_json(&f.result, &two);
+    size_t host = (size_t)(strstr(one.bytes, "\"host\"") - one.bytes);
+    assert_memory_equal(one.bytes, two.bytes, host);
+    assert_string_not_equal(one.bytes, two.bytes);
+    pw_text_free(&one);
+    pw_text_free(&two);
+}
+
+static void json_survives_names_that_are_not_utf8(void **state)
+{
+    (void)state;
+    static const char *const given[] = {"a\"b\\c\n\x01\x7f", "\xff",    "\xc3\xa4", "\xc0\x80", "\xed\xa0\x80",
+                                        "\xf0\x9f\x98\x80",  "\xe2\x82"};
+    static const char *const read[] = {"a\"b\\c\n\x01\x7f",
+                                       "\xef\xbf\xbd",
+                                       "\xc3\xa4",
+                                       "\xef\xbf\xbd\xef\xbf\xbd",
+                                       "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+                                       "\xf0\x9f\x98\x80",
+                                       "\xef\xbf\xbd\xef\xbf\xbd"};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        struct result_fixture f;
+        struct pw_text text = {0};
+        result_fixture_init(&f);
+        f.result.machine = given[i];
+        pw_result_json(&f.result, &text);
+        json_t *root = parse(&text);
+        assert_string_equal(json_string_value(json_object_get(root, "machine")), read[i]);
+        json_decref(root);
+        pw_text_free(&text);
+    }
+}
+
+static void json_of_an_empty_result_is_valid(void **state)
+{
+    (void)state;
+    struct pw_result empty = {.machine = "", .design = "", .nanoseconds = NAN};
+    struct pw_text text = {0};
+    pw_result_json(&empty, &text);
+    json_t *root = parse(&text);
+    assert_true(json_is_null(json_object_get(root, "nanoseconds")));
+    assert_null(json_object_get(root, "kernels"));
+    assert_null(json_object_get(root, "intervals"));
+    json_decref(root);
+    pw_text_free(&text);
+}
+
+static void reals_read_back_as_the_same_double(void **state)
+{
+    (void)state;
+    uint64_t bits = 88172645463325252;
+    for (int i = 0; i < 20000; i++) {
+        bits ^= bits << 13;
+        bits ^= bits >> 7;
+        bits ^= bits << 17;
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value))
+            continue;
+        struct pw_text text = {0};
+        pw_text_real(&text, value);
+        assert_true(strtod(text.bytes, NULL) == value);
+        pw_text_free(&text);
+    }
+    struct pw_text text = {0};
+    pw_text_real(&text, 0.1);
+    assert_string_equal(text.bytes, "0.1");
+    pw_text_free(&text);
+}
+
+/* Reads one CSV field, taking quotes off; returns what follows it. */
+static const char *csv_field(const char *at, char *out, size_t capacity)
+{
+    size_t length = 0;
+    bool quoted = *at == '"';
+    at += quoted;
+    while (quoted ? at[0] != '"' || at[1] == '"' : *at != ',' && *at != '\n') {
+        at += quoted && *at == '"';
+        assert_true(length + 1 < capacity);
+        out[length++] = *at++;
+    }
+    out[length] = '\0';
+    at += quoted;
+    return at;
+}
+
+static void csv_has_six_fields_in_every_row(void **state)
+{
+    (void)state;
+    struct result_fixture f;
+    struct pw_text text = {0};
+    result_fixture_init(&f);
+    f.result.design = "a,\"b\"";
+    pw_result_csv(&f.result, &text);
+    size_t rows = 0;
+    for (const char *at = text.bytes; *at; at++, rows++) {
+        for (int field = 0; field < 6; field++) {
+            char value[256];
+            at = csv_field(at, value, sizeof value);
+            assert_int_equal(*at, field == 5 ? '\n' : ',');
+            at += field < 5;
+            if (rows && field == 0)
+                assert_string_equal(value, "mosaic/a,\"b\"/HS:size=64/9223372036854775807");
+        }
+    }
+    /* Heading, 2 of the run, 3 of the application, the metrics, 2 windows of 2 + 2, 4 of the host. */
+    assert_int_equal(rows, 1 + 2 + 3 + 12 + 2 * 4 + 4);
+    pw_text_free(&text);
+}
+
+static void csv_splits_names_into_app_component_and_metric(void **state)
+{
+    (void)state;
+    struct result_fixture f;
+    struct pw_text text = {0};
+    result_fixture_init(&f);
+    pw_result_csv(&f.result, &text);
+    assert_non_null(strstr(text.bytes, ",,gpu0.l1_tlb,hits,lookups,6\n"));
+    assert_non_null(strstr(text.bytes, ",app0,l1_tlb,hits,lookups,5\n"));
+    assert_non_null(strstr(text.bytes, ",,gpu0.dram,data.latency_mean,cycles,0.1\n"));
+    assert_non_null(strstr(text.bytes, ",app0,kernel1.l1_tlb,hits,lookups,6\n"));
+    assert_non_null(strstr(text.bytes, ",app0,interval3.dram,data.latency_mean,cycles,0.25\n"));
+    assert_non_null(strstr(text.bytes, ",app0,run,ipc,instructions/cycle,0.5\n"));
+    pw_text_free(&text);
+}
+
+/* The words of the line that starts with `label`, after it, single-spaced. */
+static void row_of(const struct pw_text *text, const char *label, char *out, size_t capacity)
+{
+    const char *line = strstr(text->bytes, label);
+    if (!line)
+        fail_msg("no row \"%s\"", label);
+    size_t length = 0;
+    for (const char *c = line + strlen(label); *c && *c != '\n' && length + 2 < capacity; c++)
+        if (*c != ' ' || (length && out[length - 1] != ' '))
+            out[length++] = *c;
+    out[length] = '\0';
+}
+
+static void table_shows_rates_that_follow_from_the_metrics(void **state)
+{
+    (void)state;
+    struct result_fixture f;
+    struct pw_text text = {0};
+    char row[128];
+    result_fixture_init(&f);
+    pw_result_table(&f.result, &text);
+    row_of(&text, "l1_tlb hit rate", row, sizeof row);
+    assert_string_equal(row, "75.00 %");
+    row_of(&text, "dram row hit rate", row, sizeof row);
+    assert_string_equal(row, "25.00 %");
+    row_of(&text, "dram.bytes", row, sizeof row);
+    assert_string_equal(row, "3.00 MiB");
+    row_of(&text, "sm.issued", row, sizeof row);
+    assert_string_equal(row, "5,000,000,000 instructions");
+    row_of(&text, "zeta.odd", row, sizeof row);
+    assert_string_equal(row, "1");
+    assert_null(strstr(text.bytes, "Page walks"));
+    assert_null(strstr(text.bytes, "app0"));
+    pw_text_free(&text);
+}
+
+static void table_gives_each_of_several_applications_a_column(void **state)
+{
+    (void)state;
+    struct result_fixture f;
+    struct pw_text text = {0};
+    char row[128];
+    result_fixture_init(&f);
+    f.result.app_count = 2;
+    pw_result_table(&f.result, &text);
+    row_of(&text, "l1_tlb.hits", row, sizeof row);
+    assert_string_equal(row, "6 5 lookups");
+    row_of(&text, "l1_tlb hit rate", row, sizeof row);
+    assert_string_equal(row, "75.00 100.00 %");
+    assert_non_null(strstr(text.bytes, "vecadd"));
+    pw_text_free(&text);
+}
+
+static void table_is_aligned_and_ends_no_line_with_a_blank(void **state)
+{
+    (void)state;
+    struct result_fixture f;
+    struct pw_text text = {0};
+    result_fixture_init(&f);
+    pw_result_table(&f.result, &text);
+    assert_null(strstr(text.bytes, " \n"));
+    const char *lookups = strstr(text.bytes, "  l1_tlb.lookups"), *hits = strstr(text.bytes, "  l1_tlb.hits");
+    assert_int_equal(strcspn(lookups, "8"), strcspn(hits, "6"));
+    pw_text_free(&text);
+}
+
+static void numbers_for_people_are_grouped_and_rounded(void **state)
+{
+    (void)state;
+    char out[PW_NUMBER_CAPACITY];
+    pw_format_integer(out, 0);
+    assert_string_equal(out, "0");
+    pw_format_integer(out, 999);
+    assert_string_equal(out, "999");
+    pw_format_integer(out, UINT64_MAX);
+    assert_string_equal(out, "18,446,744,073,709,551,615");
+    pw_format_real(out, 999999.996);
+    assert_string_equal(out, "1,000,000.00");
+    pw_format_real(out, -1234.5);
+    assert_string_equal(out, "-1,234.50");
+    pw_format_real(out, 0);
+    assert_string_equal(out, "0.00");
+    pw_format_real(out, 0.00123456);
+    assert_string_equal(out, "0.00123");
+    pw_format_bytes(out, 1023);
+    assert_string_equal(out, "1023 B");
+    pw_format_bytes(out, 1536);
+    assert_string_equal(out, "1.50 KiB");
+    pw_format_short(out, 999.6);
+    assert_string_equal(out, "1.00k");
+    pw_format_short(out, 4575000);
+    assert_string_equal(out, "4.58M");
+    pw_format_short(out, 123456);
+    assert_string_equal(out, "123k");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_holds_every_part_of_the_result),
+        cmocka_unit_test(json_differs_between_hosts_only_after_host),
+        cmocka_unit_test(json_survives_names_that_are_not_utf8),
+        cmocka_unit_test(json_of_an_empty_result_is_valid),
+        cmocka_unit_test(reals_read_back_as_the_same_double),
+        cmocka_unit_test(csv_has_six_fields_in_every_row),
+        cmocka_unit_test(csv_splits_names_into_app_component_and_metric),
+        cmocka_unit_test(table_shows_rates_that_follow_from_the_metrics),
+        cmocka_unit_test(table_gives_each_of_several_applications_a_column),
+        cmocka_unit_test(table_is_aligned_and_ends_no_line_with_a_blank),
+        cmocka_unit_test(numbers_for_people_are_grouped_and_rounded),
+    };
+    return cmocka_run_group_tests_name("result_format", tests, NULL, NULL);
+}
