@@ -26,7 +26,8 @@ struct pw_dram_config {
     uint32_t rcd, ras, rp, rc, rrd, ccd, cl, wl, wr, wtr, rtp; /* in DRAM clocks */
     uint32_t read_queue, write_queue;                          /* entries per channel */
     uint32_t write_high, write_low;                            /* drain marks, entries */
-    uint32_t path;     /* core cycles between the L2 slice and the queue, each request once on its way in */
+    uint32_t path;     /* core cycles between the L2 slice and the queue, each request once on its way in; the client's
+                         to charge: a request is submitted when it arrives at the queue */
     uint32_t schedule; /* index of the policy */
 };
 
@@ -43,25 +44,42 @@ struct pw_dram_counters {
 };
 
 struct pw_dram_channel;
+struct pw_dram_policy;
+
+enum pw_dram_command_kind { PW_DRAM_PRECHARGE, PW_DRAM_ACTIVATE, PW_DRAM_READ, PW_DRAM_WRITE };
+
+struct pw_dram_command {
+    enum pw_dram_command_kind kind;
+    uint32_t bank, row;         /* of a precharge: the row that is closed */
+    uint64_t clock;             /* DRAM clocks */
+    const struct pw_request *r; /* of a read or write */
+};
 
 struct pw_dram_wiring {
     struct pw_events *events;
     struct pw_dram_counters *counters; /* indexed by application */
     uint32_t core_mhz;
-    void *client; /* the L2 slices of this channel */
+    void *client; /* the L2 slices of this channel; a callback may submit */
     /* A read has brought its last data (the client owns the request again), at core cycle now. */
     void (*read_done)(void *client, struct pw_request *r, pw_cycle now);
     /* A write has been sent to its bank (the client owns the request again). */
     void (*write_done)(void *client, struct pw_request *r, pw_cycle now);
     /* A place in the read or write queue has become free. */
     void (*space)(void *client, bool write, pw_cycle now);
+    /* The rest may be NULL. */
+    void (*trace)(void *client, const struct pw_dram_command *command); /* every command, as it issues */
+    const struct pw_dram_policy *policy;                                /* instead of the one the schedule names */
 };
+
+/* Whether the numbers fit together: a user error that says which do not. */
+enum pw_status pw_dram_config_check(const struct pw_dram_config *config, struct pw_error *err);
 
 enum pw_status pw_dram_channel_create(const struct pw_dram_config *config, const struct pw_dram_wiring *wiring,
                                       struct pw_dram_channel **out, struct pw_error *err);
 void pw_dram_channel_destroy(struct pw_dram_channel *c);
 
-/* Whether a request of this kind would be taken. */
+/* Whether a request of this kind would be taken. Under a schedule that gives ranks of requests their own places: whether
+ * it would be taken whatever its rank. */
 bool pw_dram_has_space(const struct pw_dram_channel *c, bool write);
 
 /* Puts a request into the queue at core cycle `now` (call from an event at that time). `local_line` is the number of
