@@ -38,7 +38,7 @@ struct dram_fixture {
     size_t command_count;
 };
 
-static struct pw_dram_config dram_default_config(void)
+static inline struct pw_dram_config dram_default_config(void)
 {
     struct pw_dram_config config;
     memset(&config, 0, sizeof(config));
@@ -49,7 +49,7 @@ static struct pw_dram_config dram_default_config(void)
 }
 
 /* HBM2 as the machine `volta` has it (WL, WR, WTR and RTP as in Accel-Sim's QV100). */
-__attribute__((unused)) static struct pw_dram_config dram_hbm2_config(void)
+static inline struct pw_dram_config dram_hbm2_config(void)
 {
     struct pw_dram_config c = dram_default_config();
     c.bytes = 32ULL << 30;
@@ -63,38 +63,37 @@ __attribute__((unused)) static struct pw_dram_config dram_hbm2_config(void)
 }
 
 /* Clocks of a whole line on the data bus, where bursts follow each other without a gap. */
-__attribute__((unused)) static uint32_t dram_line_clocks(const struct pw_dram_config *c)
+static inline uint32_t dram_line_clocks(const struct pw_dram_config *c)
 {
     return PW_LINE_BYTES / c->bytes_per_clock;
 }
 
 /* The line within the channel at this place: the inverse of the channel's mapping. */
-__attribute__((unused)) static uint32_t dram_line_at(const struct pw_dram_config *c, uint32_t bank, uint32_t row,
-                                                     uint32_t column)
+static inline uint32_t dram_line_at(const struct pw_dram_config *c, uint32_t bank, uint32_t row, uint32_t column)
 {
     uint32_t bits = (uint32_t)__builtin_ctz(c->banks);
     uint32_t hash = (row ^ row >> bits ^ row >> 2 * bits) & (c->banks - 1);
     return (row * c->banks + (bank ^ hash)) * (uint32_t)(c->row_bytes / PW_LINE_BYTES) + column;
 }
 
-static struct dram_item *dram_item_of(struct pw_request *r)
+static inline struct dram_item *dram_item_of(struct pw_request *r)
 {
     return (struct dram_item *)((char *)r - offsetof(struct dram_item, r));
 }
 
-static void dram_fixture_given_back(void *client, struct pw_request *r, pw_cycle now)
+static inline void dram_fixture_given_back(void *client, struct pw_request *r, pw_cycle now)
 {
     (void)client;
     dram_item_of(r)->served++;
     dram_item_of(r)->done = now;
 }
 
-static void dram_fixture_submit(struct dram_fixture *f, struct pw_request *r, pw_cycle now)
+static inline void dram_fixture_submit(struct dram_fixture *f, struct pw_request *r, pw_cycle now)
 {
     pw_dram_submit(f->channel, r, dram_item_of(r)->local_line, now);
 }
 
-static void dram_fixture_space(void *client, bool write, pw_cycle now)
+static inline void dram_fixture_space(void *client, bool write, pw_cycle now)
 {
     struct dram_fixture *f = client;
     assert_true(pw_dram_has_space(f->channel, write) || f->wiring.policy);
@@ -102,7 +101,7 @@ static void dram_fixture_space(void *client, bool write, pw_cycle now)
         dram_fixture_submit(f, pw_request_list_pop(&f->refused[write]), now);
 }
 
-static void dram_fixture_arrive(void *object, uint64_t argument, pw_cycle now)
+static inline void dram_fixture_arrive(void *object, uint64_t argument, pw_cycle now)
 {
     struct dram_fixture *f = object;
     struct pw_request *r = &f->items[argument].r;
@@ -113,15 +112,15 @@ static void dram_fixture_arrive(void *object, uint64_t argument, pw_cycle now)
         dram_fixture_submit(f, r, now);
 }
 
-static void dram_fixture_trace(void *client, const struct pw_dram_command *command)
+static inline void dram_fixture_trace(void *client, const struct pw_dram_command *command)
 {
     struct dram_fixture *f = client;
     assert_true(f->command_count < 4 * (size_t)DRAM_FIXTURE_REQUESTS);
     f->commands[f->command_count++] = *command;
 }
 
-static struct dram_fixture *dram_fixture_create(struct pw_dram_config config, uint32_t core_mhz,
-                                                const struct pw_dram_policy *policy)
+static inline struct dram_fixture *dram_fixture_create(struct pw_dram_config config, uint32_t core_mhz,
+                                                       const struct pw_dram_policy *policy)
 {
     struct dram_fixture *f = calloc(1, sizeof(*f));
     struct pw_error err;
@@ -145,7 +144,7 @@ static struct dram_fixture *dram_fixture_create(struct pw_dram_config config, ui
     return f;
 }
 
-static void dram_fixture_destroy(struct dram_fixture *f)
+static inline void dram_fixture_destroy(struct dram_fixture *f)
 {
     pw_dram_channel_destroy(f->channel);
     pw_events_destroy(f->events);
@@ -155,8 +154,8 @@ static void dram_fixture_destroy(struct dram_fixture *f)
 }
 
 /* Adds a request for whole line `local_line` that arrives at core cycle `arrival`. */
-static struct dram_item *dram_add(struct dram_fixture *f, enum pw_request_kind kind, uint32_t local_line,
-                                  pw_cycle arrival)
+static inline struct dram_item *dram_add(struct dram_fixture *f, enum pw_request_kind kind, uint32_t local_line,
+                                         pw_cycle arrival)
 {
     assert_true(f->item_count < DRAM_FIXTURE_REQUESTS);
     struct dram_item *i = &f->items[f->item_count];
@@ -169,7 +168,7 @@ static struct dram_item *dram_add(struct dram_fixture *f, enum pw_request_kind k
 }
 
 /* Runs to the end and checks that every request came back exactly once. */
-static void dram_run(struct dram_fixture *f)
+static inline void dram_run(struct dram_fixture *f)
 {
     bool stop = false;
     pw_events_run(f->events, PW_NEVER, &stop);
