@@ -41,7 +41,7 @@ static inline uint32_t words_of(struct pw_op op)
     case PW_OP_STORE:
     case PW_OP_ATOMIC:
     case PW_OP_ATOMIC_RETURN:
-        return op.form == PW_FORM_AFFINE ? 3 : 1 + (uint32_t)__builtin_popcount(op.count_or_mask);
+        return op.form == PW_FORM_AFFINE ? 3 : 1 + pw_lane_count(op.count_or_mask);
     default:
         return 1;
     }
@@ -61,7 +61,7 @@ static bool consume(struct executor *e, struct pw_warp *w)
             e->visit(e->context, w, &op, at + 1);
         if (words > 1) {
             e->counts.memory_instructions++;
-            e->counts.lane_accesses += (uint32_t)__builtin_popcount(op.count_or_mask);
+            e->counts.lane_accesses += pw_lane_count(op.count_or_mask);
         }
         e->counts.warp_instructions += op.kind == PW_OP_COMPUTE ? op.count_or_mask : 1;
         for (uint32_t i = 0; i < words; i++)

@@ -129,17 +129,27 @@ static inline void pw_access_affine(struct pw_warp *w, enum pw_op_kind kind, uin
     at[1] = (uint64_t)stride;
 }
 
+/* Full warps are the common case, and counting bits is a function call on a baseline x86-64. */
+static inline uint32_t pw_lane_count(uint32_t mask)
+{
+    return mask == PW_ALL_LANES ? PW_WARP_LANES : (uint32_t)__builtin_popcount(mask);
+}
+
 /* Lane i accesses element index[i] of the array (only active lanes are read). */
 static inline void pw_access_lanes(struct pw_warp *w, enum pw_op_kind kind, uint32_t mask, const struct pw_array *a,
                                    const uint64_t index[PW_WARP_LANES])
 {
     if (!mask)
         return;
-    uint32_t active = (uint32_t)__builtin_popcount(mask);
     uint64_t *at = pw_emit(
-        w, 1 + active,
+        w, 1 + pw_lane_count(mask),
         (struct pw_op){
             .kind = (uint8_t)kind, .form = PW_FORM_LANES, .bytes = (uint8_t)a->element_bytes, .count_or_mask = mask});
+    if (mask == PW_ALL_LANES) {
+        for (uint32_t lane = 0; lane < PW_WARP_LANES; lane++)
+            at[lane] = a->base.v + index[lane] * a->element_bytes;
+        return;
+    }
     for (uint32_t m = mask; m; m &= m - 1)
         *at++ = a->base.v + index[__builtin_ctz(m)] * a->element_bytes;
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct common {
     bool values;
@@ -22,17 +21,13 @@ static const struct pw_option common_rows[] = {
 
 enum { MAX_NAMES = 128 };
 
-static const char *suggestion(const char *wrong, const char *const *names, char *out, size_t capacity)
+static void suggest(const char *wrong, const char *const *names, char *out, size_t capacity)
 {
     const char *near = pw_suggest(wrong, names);
-    for (size_t i = 0; names[i]; i++)
-        if (!strcasecmp(names[i], wrong))
-            near = names[i];
     if (near)
         snprintf(out, capacity, "; did you mean %s?", near);
     else
         out[0] = 0;
-    return out;
 }
 
 static enum pw_status unknown_workload(const char *name, struct pw_error *err)
@@ -43,7 +38,7 @@ static enum pw_status unknown_workload(const char *name, struct pw_error *err)
         names[n] = pw_workloads[n]->name;
     names[n] = NULL;
     char hint[128];
-    suggestion(name, names, hint, sizeof hint);
+    suggest(name, names, hint, sizeof hint);
     return pw_fail(err, PW_USER_ERROR, "unknown workload '%s'%s", name,
                    hint[0] ? hint : "; `pagewalk list workloads` names them");
 }
@@ -64,7 +59,7 @@ static enum pw_status unknown_key(const struct pw_workload *workload, const char
         }
     names[n] = NULL;
     char hint[128];
-    suggestion(key, names, hint, sizeof hint);
+    suggest(key, names, hint, sizeof hint);
     return pw_fail(err, PW_USER_ERROR, "workload %s has no parameter '%s'%s (it has%s)", workload->name, key, hint,
                    all);
 }

@@ -1,0 +1,249 @@
+/* Every workload computes the right result at odd sizes and several seeds, with the instruction counts and the numbers
+ * of accesses that follow from its definition. */
+#include "workload.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Lanes by kind of operation, over a whole run. */
+struct tally {
+    uint64_t lanes[PW_OP_KIND_COUNT], operations[PW_OP_KIND_COUNT];
+    uint64_t waits;
+};
+
+static void count(void *context, const struct pw_warp *w, const struct pw_op *op, const uint64_t *words)
+{
+    (void)w, (void)words;
+    struct tally *t = context;
+    t->operations[op->kind]++;
+    t->waits += op->loads_in_flight != PW_ANY_IN_FLIGHT;
+    if (op->kind >= PW_OP_LOAD && op->kind <= PW_OP_ATOMIC_RETURN)
+        t->lanes[op->kind] += (uint32_t)__builtin_popcount(op->count_or_mask);
+}
+
+static struct pw_functional_counts run(const char *text, uint64_t seed, struct tally *tally)
+{
+    struct pw_program p;
+    struct pw_error err;
+    struct pw_functional_counts counts = {0};
+    if (pw_program_parse(text, &p, &err) ||
+        pw_functional_run(&p, seed, true, tally ? count : NULL, tally, &counts, &err))
+        fail_msg("%s, seed %llu: %s", text, (unsigned long long)seed, err.message);
+    pw_program_release(&p);
+    return counts;
+}
+
+static const char *const cases[] = {
+    "vecadd:n=1:ctas=1:warps=1",
+    "vecadd:n=12345:ctas=3:warps=5",
+    "vecadd:ctas=7:warps=3:iterations=5",
+    "vecadd:n=100:ctas=4:warps=8",
+    "vecadd:ctas=4:scale=0.37",
+    "gather:n=1:ctas=1:warps=1",
+    "gather:n=12345:ctas=3:warps=5:table=12340",
+    "gather:ctas=7:warps=3:locality=1:table=4KB",
+    "gather:ctas=7:warps=3:locality=0.3:table=1MB",
+    "alu:n=1:ctas=1:warps=1",
+    "alu:n=12345:ctas=3:warps=5",
+    "alu:ctas=9:warps=2:iterations=11",
+    "pointer_chase:bytes=8:stride=8:hops=3",
+    "pointer_chase:bytes=1000:stride=24:hops=1",
+    "pointer_chase:bytes=1MB:stride=128:hops=20000",
+    "pointer_chase:bytes=1MB:stride=4096:hops=1000:order=stride",
+    "HS:size=1",
+    "HS:size=12:iterations=1:pyramid=1",
+    "HS:size=37:iterations=5:pyramid=3",
+    "HS:size=64:iterations=7:pyramid=2",
+    "HS:size=100:iterations=3:pyramid=7",
+    "HS:size=512:scale=0.01",
+    "MM:m=128:n=16:k=8",
+    "MM:m=256:n=48:k=40",
+    "MM:scale=0.004",
+    "BFS2:nodes=1:degree=1",
+    "BFS2:nodes=1000:degree=1",
+    "BFS2:nodes=5000",
+    "BFS2:nodes=3001:degree=20",
+    "BFS2:nodes=5000:kind=rmat",
+    "BFS2:nodes=777:kind=rmat:degree=3",
+    "BFS2:nodes=2000:kind=grid",
+};
+
+static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (uint64_t seed = 1; seed <= 3; seed++)
+            run(cases[i], seed, NULL);
+    for (const struct pw_workload *const *w = pw_workloads; *w; w++) {
+        bool covered = false;
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+            covered |= !strncmp(cases[i], (*w)->name, strlen((*w)->name)) && cases[i][strlen((*w)->name)] == ':';
+        if (!covered)
+            fail_msg("workload %s has no case here", (*w)->name);
+    }
+}
+
+/* Printed by the generator of the Accel-Sim traces that these kernels stand for, for the same sizes. */
+static void instruction_counts_equal_those_of_the_traces(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t instructions, memory;
+    } table[] = {
+        {"vecadd:ctas=2:warps=3:iterations=4", 276, 72},
+        {"vecadd:ctas=5:warps=1:iterations=7", 380, 105},
+        {"gather:ctas=2:warps=3:iterations=4", 276, 72},
+        {"gather:ctas=5:warps=1:iterations=7", 380, 105},
+        {"alu:ctas=2:warps=3:iterations=4", 276, 0},
+        {"alu:ctas=5:warps=1:iterations=7", 380, 0},
+        {"vecadd", 626688, 184320},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct pw_functional_counts c = run(table[i].text, 1, NULL);
+        assert_int_equal(c.warp_instructions, table[i].instructions);
+        assert_int_equal(c.memory_instructions, table[i].memory);
+        assert_int_equal(c.lane_accesses, 32 * table[i].memory);
+        assert_int_equal(c.launches, 1);
+    }
+}
+
+static void loads_wait_where_the_original_uses_them(void **state)
+{
+    (void)state;
+    struct tally t = {0};
+    run("vecadd:ctas=1:warps=1:iterations=10", 1, &t);
+    assert_int_equal(t.waits, 10); /* both loads, one wait */
+    t = (struct tally){0};
+    run("gather:ctas=1:warps=1:iterations=10", 1, &t);
+    assert_int_equal(t.waits, 20); /* index, then table */
+    t = (struct tally){0};
+    run("pointer_chase:bytes=1MB:hops=10", 1, &t);
+    assert_int_equal(t.waits, 10);
+}
+
+static void hotspot_writes_every_cell_once_per_launch(void **state)
+{
+    (void)state;
+    for (uint32_t size = 5; size < 80; size += 23)
+        for (uint32_t pyramid = 1; pyramid <= 7; pyramid += 3) {
+            char text[64];
+            snprintf(text, sizeof text, "HS:size=%u:pyramid=%u:iterations=%u", size, pyramid, 2 * pyramid);
+            struct tally t = {0};
+            struct pw_functional_counts c = run(text, 1, &t);
+            assert_int_equal(c.launches, 2);
+            assert_int_equal(t.lanes[PW_OP_STORE], 2 * size * size);
+            assert_true(t.lanes[PW_OP_LOAD] >= 4 * size * size);
+        }
+}
+
+static void sgemm_reads_and_writes_what_its_tiles_say(void **state)
+{
+    (void)state;
+    struct tally t = {0};
+    struct pw_functional_counts c = run("MM:m=256:n=48:k=40", 1, &t);
+    assert_int_equal(c.ctas, 2 * 3);
+    assert_int_equal(c.warps, 2 * 3 * 4);
+    assert_int_equal(t.lanes[PW_OP_STORE], 256 * 48);
+    /* C once; A once per column of CTAs; B once per row of CTAs */
+    assert_int_equal(t.lanes[PW_OP_LOAD], 256 * 48 + 3 * 256 * 40 + 2 * 48 * 40);
+    assert_int_equal(t.operations[PW_OP_BARRIER], c.warps * 2 * (40 / 8));
+}
+
+static void bfs_visits_every_edge_of_a_grid_once(void **state)
+{
+    (void)state;
+    struct tally t = {0};
+    struct pw_functional_counts c = run("BFS2:nodes=900:kind=grid", 1, &t);
+    uint64_t nodes = 900, edges = 4 * 30 * 29, levels = 59;
+    assert_int_equal(c.launches, levels);
+    /* minimum on the cost per edge, exchange on the colour per node found, the tail once per CTA */
+    assert_int_equal(t.lanes[PW_OP_ATOMIC_RETURN], edges + (nodes - 1) + c.ctas);
+    /* black mark per node, place in the queue per node found */
+    assert_int_equal(t.lanes[PW_OP_STORE], nodes + (nodes - 1));
+    /* per node: queue, cost, node; per edge: edge; per node found: colour */
+    assert_int_equal(t.lanes[PW_OP_LOAD], 3 * nodes + edges + (nodes - 1));
+}
+
+static void the_address_stream_follows_from_the_seed_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool data_dependent;
+    } table[] = {
+        {"vecadd:ctas=3", false},  {"gather:ctas=3", true},
+        {"alu:ctas=3", false},     {"pointer_chase:hops=100:bytes=1MB", true},
+        {"HS:size=40", false},     {"MM:m=128:n=16:k=16", false},
+        {"BFS2:nodes=2000", true}, {"BFS2:nodes=2000:kind=rmat", true},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        uint64_t first = run(table[i].text, 1, NULL).address_hash;
+        assert_int_equal(first, run(table[i].text, 1, NULL).address_hash);
+        assert_int_equal(first != run(table[i].text, 2, NULL).address_hash, table[i].data_dependent);
+    }
+}
+
+static void without_values_the_addresses_are_the_same(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"vecadd:n=1000:ctas=3",
+                                        "gather:ctas=3:locality=0.5",
+                                        "alu:ctas=3",
+                                        "pointer_chase:hops=5000:bytes=100KB",
+                                        "HS:size=40:iterations=3",
+                                        "MM:m=128:n=32:k=16",
+                                        "pointer_chase:order=stride"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char off[128];
+        snprintf(off, sizeof off, "%s:values=off", texts[i]);
+        struct pw_functional_counts with = run(texts[i], 5, NULL), without = run(off, 5, NULL);
+        assert_memory_equal(&with, &without, sizeof with);
+    }
+    /* far beyond the host's memory */
+    assert_int_equal(run("pointer_chase:values=off:bytes=80GB:hops=1000", 1, NULL).allocated_bytes,
+                     (UINT64_C(80) << 30) + 8);
+}
+
+static void impossible_sizes_are_user_errors(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"MM:m=129",
+                                        "MM:n=17",
+                                        "MM:k=12",
+                                        "gather:table=17GB:values=off",
+                                        "pointer_chase:stride=12",
+                                        "pointer_chase:bytes=64:stride=128",
+                                        "BFS2:nodes=1G:degree=4"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct pw_program p;
+        struct pw_error err;
+        struct pw_functional_counts counts;
+        assert_int_equal(pw_program_parse(texts[i], &p, &err), PW_OK);
+        assert_int_equal(pw_functional_run(&p, 1, false, NULL, NULL, &counts, &err), PW_USER_ERROR);
+        assert_non_null(strstr(err.message, texts[i]));
+        pw_program_release(&p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_workload_verifies_at_odd_sizes_and_seeds),
+        cmocka_unit_test(instruction_counts_equal_those_of_the_traces),
+        cmocka_unit_test(loads_wait_where_the_original_uses_them),
+        cmocka_unit_test(hotspot_writes_every_cell_once_per_launch),
+        cmocka_unit_test(sgemm_reads_and_writes_what_its_tiles_say),
+        cmocka_unit_test(bfs_visits_every_edge_of_a_grid_once),
+        cmocka_unit_test(the_address_stream_follows_from_the_seed_alone),
+        cmocka_unit_test(without_values_the_addresses_are_the_same),
+        cmocka_unit_test(impossible_sizes_are_user_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* "NAME:key=value:key=value": what is accepted, and what is said about the rest. */
+#include "workload/host.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static uint64_t number_of(const struct pw_program *p, const char *key)
+{
+    for (const struct pw_option *row = p->workload->parameters; row->name; row++)
+        if (!strcmp(row->name, key)) {
+            const char *at = (const char *)p->parameters + row->offset;
+            uint32_t small;
+            uint64_t large;
+            memcpy(&small, at, sizeof small);
+            if (row->type != PW_OPTION_BYTES)
+                return small;
+            memcpy(&large, at, sizeof large);
+            return large;
+        }
+    fail_msg("no parameter %s", key);
+    return 0;
+}
+
+static void keys_override_defaults_and_the_last_counts(void **state)
+{
+    (void)state;
+    struct pw_program p;
+    struct pw_error err;
+    assert_int_equal(pw_program_parse("gather", &p, &err), PW_OK);
+    assert_string_equal(p.workload->name, "gather");
+    assert_int_equal(number_of(&p, "ctas"), 256);
+    assert_int_equal(number_of(&p, "iterations"), 4);
+    assert_int_equal(number_of(&p, "table"), 256 << 20);
+    assert_true(p.values);
+    assert_true(p.scale == 1);
+    assert_string_equal(p.text, "gather");
+    pw_program_release(&p);
+    pw_program_release(&p);
+
+    const char *text = "gather:table=1GB:ctas=3:values=off:scale=0.5:ctas=7";
+    assert_int_equal(pw_program_parse(text, &p, &err), PW_OK);
+    assert_int_equal(number_of(&p, "ctas"), 7);
+    assert_int_equal(number_of(&p, "table"), 1 << 30);
+    assert_int_equal(number_of(&p, "warps"), 8);
+    assert_false(p.values);
+    assert_true(p.scale == 0.5);
+    assert_string_equal(p.text, text);
+    pw_program_release(&p);
+
+    assert_int_equal(pw_program_parse("pointer_chase:order=stride", &p, &err), PW_OK);
+    assert_int_equal(number_of(&p, "order"), 1);
+    pw_program_release(&p);
+}
+
+static void every_workload_parses_with_its_defaults_and_is_found_by_name(void **state)
+{
+    (void)state;
+    for (const struct pw_workload *const *w = pw_workloads; *w; w++) {
+        struct pw_program p;
+        struct pw_error err;
+        assert_int_equal(pw_program_parse((*w)->name, &p, &err), PW_OK);
+        assert_ptr_equal(p.workload, *w);
+        assert_true(strlen((*w)->summary) > 10 && strlen((*w)->suite) > 3);
+        pw_program_release(&p);
+    }
+    assert_null(pw_workload_find("hs "));
+    assert_null(pw_workload_find(""));
+}
+
+static void mistakes_are_user_errors_that_say_what_to_do(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } table[] = {
+        {"vecad", "unknown workload 'vecad'; did you mean vecadd?"},
+        {"hs", "unknown workload 'hs'; did you mean HS?"},
+        {"", "unknown workload ''; `pagewalk list workloads` names them"},
+        {"nothing_like_it", "unknown workload 'nothing_like_it'; `pagewalk list workloads` names them"},
+        {"HS:sise=5", "workload HS has no parameter 'sise'; did you mean size? (it has size iterations pyramid values "
+                      "scale)"},
+        {"HS:valeus=off", "workload HS has no parameter 'valeus'; did you mean values? (it has size iterations pyramid "
+                          "values scale)"},
+        {"HS:q=1", "workload HS has no parameter 'q' (it has size iterations pyramid values scale)"},
+        {"HS:size", "workload HS: 'size' is not key=value"},
+        {"HS:", "workload HS: '' is not key=value"},
+        {"HS:=3", "workload HS: '=3' is not key=value"},
+        {"BFS2:values=off", "workload BFS2: its addresses depend on its data, so it needs values=on"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct pw_program p;
+        struct pw_error err;
+        assert_int_equal(pw_program_parse(table[i].text, &p, &err), PW_USER_ERROR);
+        assert_string_equal(err.message, table[i].message);
+        assert_null(p.parameters);
+    }
+}
+
+static void wrong_values_name_the_workload_and_the_key(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"HS:size=abc",
+                                        "HS:size=0",
+                                        "HS:size=-1",
+                                        "HS:pyramid=8",
+                                        "gather:locality=1.5",
+                                        "gather:table=3",
+                                        "pointer_chase:order=backwards",
+                                        "vecadd:scale=0",
+                                        "vecadd:warps=33",
+                                        "vecadd:values=maybe"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct pw_program p;
+        struct pw_error err;
+        assert_int_equal(pw_program_parse(texts[i], &p, &err), PW_USER_ERROR);
+        char name[64], key[64];
+        assert_int_equal(sscanf(texts[i], "%63[^:]:%63[^=]", name, key), 2);
+        assert_non_null(strstr(err.message, name));
+        assert_non_null(strstr(err.message, key));
+    }
+    char longest[400];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = 0;
+    struct pw_program p;
+    struct pw_error err;
+    assert_int_equal(pw_program_parse(longest, &p, &err), PW_USER_ERROR);
+    assert_non_null(strstr(err.message, "longer than 255"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_override_defaults_and_the_last_counts),
+        cmocka_unit_test(every_workload_parses_with_its_defaults_and_is_found_by_name),
+        cmocka_unit_test(mistakes_are_user_errors_that_say_what_to_do),
+        cmocka_unit_test(wrong_values_name_the_workload_and_the_key),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
