@@ -77,7 +77,7 @@ static inline void narrow_sign(struct narrow_set *s, uint32_t way, uint8_t signa
 static inline uint32_t narrow_matches(uint64_t word, uint8_t signature)
 {
     const uint64_t low7 = 0x7f7f7f7f7f7f7f7f;
-    uint64_t difference = word ^ signature * 0x0101010101010101;
+    uint64_t difference = word ^ signature * 0x0101010101010101ULL;
     uint64_t equal = ~(((difference & low7) + low7) | difference | low7);
     return (uint32_t)((equal >> 7) * 0x0102040810204080 >> 56);
 }
@@ -101,8 +101,8 @@ static inline uint32_t narrow_find(const struct narrow *n, struct narrow_set *s,
 /* 4 times the place of the way in the order: the lowest nibble that is zero after the way is taken off each of them. */
 static inline unsigned narrow_place(uint64_t order, uint32_t way)
 {
-    uint64_t difference = order ^ way * 0x1111111111111111;
-    uint64_t zero = (difference - 0x1111111111111111) & ~difference & 0x8888888888888888;
+    uint64_t difference = order ^ way * 0x1111111111111111ULL;
+    uint64_t zero = (difference - 0x1111111111111111ULL) & ~difference & 0x8888888888888888ULL;
     return (unsigned)__builtin_ctzll(zero) & ~3U;
 }
 

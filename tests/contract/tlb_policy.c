@@ -1,0 +1,232 @@
+/* What every TLB organisation must hold to: a hit gives the frame the page table gives, never another address space's;
+ * what is invalidated is gone; an array of 0 entries holds nothing. */
+#include "policy/tlb/tlb_policy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { ASIDS = 3, PAGES = 2000 };
+
+struct fixture {
+    struct pw_frames *frames;
+    struct pw_page_table *tables[ASIDS];
+    const struct pw_page_table *by_asid[PW_MAX_APPS];
+};
+
+static const struct pw_tlb_shape SHAPES[] = {
+    {.entries = 1, .ways = 1, .subpages = 1},    {.entries = 16, .ways = 4, .subpages = 1},
+    {.entries = 512, .ways = 16, .subpages = 1}, {.entries = 64, .ways = 0, .subpages = 1},
+    {.entries = 30, .ways = 3, .subpages = 1},   {.entries = 34, .ways = 17, .subpages = 1},
+    {.entries = 8, .ways = 0, .subpages = 16},   {.entries = 64, .ways = 0, .subpages = 4},
+};
+enum { SHAPE_COUNT = sizeof SHAPES / sizeof SHAPES[0] };
+
+static const enum pw_page_order ORDERS[] = {PW_PAGE_4K, PW_PAGE_64K, PW_PAGE_2M};
+
+/* Page i of address space a at this order lies at frame ((PAGES - i) * ASIDS + a) << order. */
+static pw_pfn frame_of(pw_asid asid, uint64_t page, enum pw_page_order order)
+{
+    return (pw_pfn){(uint32_t)((PAGES - page) * ASIDS + asid) << order};
+}
+
+static struct fixture create(enum pw_page_order order)
+{
+    struct fixture x = {0};
+    struct pw_error err;
+    assert_int_equal(pw_frames_create(64ULL << 20, &x.frames, &err), PW_OK);
+    for (pw_asid a = 0; a < ASIDS; a++) {
+        struct pw_page_table_config config = {a, 8, x.frames, pw_frame_policies[0], NULL};
+        assert_int_equal(pw_page_table_create(&config, &x.tables[a], &err), PW_OK);
+        x.by_asid[a] = x.tables[a];
+        for (uint64_t i = 0; i < PAGES; i++)
+            assert_int_equal(pw_page_table_map(x.tables[a], (pw_vpn){i << order}, frame_of(a, i, order), order, &err),
+                             PW_OK);
+    }
+    return x;
+}
+
+static void destroy(struct fixture *x)
+{
+    for (unsigned a = 0; a < ASIDS; a++)
+        pw_page_table_destroy(x->tables[a]);
+    pw_frames_destroy(x->frames);
+}
+
+static void *create_tlb(const struct fixture *x, const struct pw_tlb_policy *policy, struct pw_tlb_shape shape,
+                        enum pw_page_order order)
+{
+    struct pw_error err;
+    void *t = NULL;
+    shape.order = (uint8_t)order;
+    shape.tables = x->by_asid;
+    assert_int_equal(policy->create(&shape, &t, &err), PW_OK);
+    return t;
+}
+
+struct visited {
+    const struct fixture *x;
+    enum pw_page_order order;
+    unsigned count;
+};
+
+static void check_entry(void *context, struct pw_tlb_key key, pw_pfn frame)
+{
+    struct visited *v = context;
+    assert_true(key.asid < ASIDS);
+    struct pw_translation truth = pw_page_table_lookup(v->x->tables[key.asid], (pw_vpn){key.page << v->order});
+    assert_true(truth.present && truth.order == v->order);
+    assert_int_equal(truth.frame.v, frame.v);
+    v->count++;
+}
+
+static unsigned check_entries(const struct fixture *x, const struct pw_tlb_policy *policy, void *t,
+                              enum pw_page_order order)
+{
+    struct visited v = {x, order, 0};
+    policy->each(t, check_entry, &v);
+    return v.count;
+}
+
+/* Decides mosaic-sec31-asid and mask-sec3-multi-asid: the same page numbers in three address spaces never meet. */
+static void a_hit_gives_the_page_tables_frame_of_its_own_address_space(void **state)
+{
+    (void)state;
+    for (unsigned o = 0; o < 3; o++) {
+        struct fixture x = create(ORDERS[o]);
+        for (unsigned p = 0; pw_tlb_policies[p]; p++)
+            for (unsigned s = 0; s < SHAPE_COUNT; s++) {
+                const struct pw_tlb_policy *policy = pw_tlb_policies[p];
+                void *t = create_tlb(&x, policy, SHAPES[s], ORDERS[o]);
+                struct pw_random random;
+                pw_random_init(&random, s, "contract");
+                unsigned hits = 0;
+                for (unsigned i = 0; i < 20000; i++) {
+                    pw_asid asid = (pw_asid)pw_random_below(&random, ASIDS);
+                    uint64_t page = pw_random_below(&random, pw_random_below(&random, 2) ? PAGES : 8);
+                    struct pw_tlb_key key = {page, asid};
+                    pw_pfn frame = {0};
+                    bool hit = policy->lookup(t, key, &frame);
+                    if (hit)
+                        assert_int_equal(frame.v, frame_of(asid, page, ORDERS[o]).v);
+                    else
+                        policy->insert(t, key, frame_of(asid, page, ORDERS[o]));
+                    assert_true(policy->lookup(t, key, &frame));
+                    assert_int_equal(frame.v, frame_of(asid, page, ORDERS[o]).v);
+                    hits += hit;
+                }
+                assert_true(hits > 0);
+                assert_true(check_entries(&x, policy, t, ORDERS[o]) <= SHAPES[s].entries * SHAPES[s].subpages);
+                policy->destroy(t);
+            }
+        destroy(&x);
+    }
+}
+
+static void fill(const struct pw_tlb_policy *policy, void *t, enum pw_page_order order)
+{
+    for (uint64_t page = 0; page < PAGES; page++)
+        for (pw_asid a = 0; a < ASIDS; a++)
+            policy->insert(t, (struct pw_tlb_key){page, a}, frame_of(a, page, order));
+}
+
+static unsigned resident(const struct pw_tlb_policy *policy, void *t, pw_asid asid, uint64_t first, uint64_t outer)
+{
+    unsigned count = 0;
+    pw_pfn frame;
+    for (uint64_t page = first; page < outer; page++)
+        count += policy->lookup(t, (struct pw_tlb_key){page, asid}, &frame);
+    return count;
+}
+
+static void an_invalidated_range_is_gone_and_the_rest_stays(void **state)
+{
+    (void)state;
+    const uint64_t ranges[][2] = {{PAGES - 5, PAGES - 4}, {PAGES - 20, PAGES}, {0, PAGES}, {PAGES - 3, UINT64_MAX}};
+    for (unsigned p = 0; pw_tlb_policies[p]; p++)
+        for (unsigned s = 0; s < SHAPE_COUNT; s++)
+            for (unsigned r = 0; r < 4; r++) {
+                const struct pw_tlb_policy *policy = pw_tlb_policies[p];
+                struct fixture x = create(PW_PAGE_4K);
+                void *t = create_tlb(&x, policy, SHAPES[s], PW_PAGE_4K);
+                fill(policy, t, PW_PAGE_4K);
+                uint64_t first = ranges[r][0], outer = ranges[r][1] < PAGES ? ranges[r][1] : PAGES;
+                unsigned inside = resident(policy, t, 1, first, outer), before = resident(policy, t, 1, 0, first);
+                unsigned others = resident(policy, t, 0, 0, PAGES) + resident(policy, t, 2, 0, PAGES);
+                unsigned stored = check_entries(&x, policy, t, PW_PAGE_4K);
+                for (uint64_t page = first; page < outer; page++)
+                    pw_page_table_unmap(x.tables[1], (pw_vpn){page});
+                unsigned dropped = policy->invalidate(t, 1, first, ranges[r][1]);
+                assert_int_equal(dropped, stored ? inside : 0);
+                assert_int_equal(resident(policy, t, 1, first, outer), 0);
+                assert_int_equal(resident(policy, t, 1, 0, first), before);
+                assert_int_equal(resident(policy, t, 0, 0, PAGES) + resident(policy, t, 2, 0, PAGES), others);
+                assert_int_equal(check_entries(&x, policy, t, PW_PAGE_4K), stored - dropped);
+                assert_int_equal(policy->invalidate(t, 1, first, ranges[r][1]), 0);
+                assert_int_equal(policy->invalidate(t, 0, 7, 7), 0);
+                policy->destroy(t);
+                destroy(&x);
+            }
+}
+
+static void an_array_of_no_entries_never_hits(void **state)
+{
+    (void)state;
+    struct fixture x = create(PW_PAGE_4K);
+    for (unsigned p = 0; pw_tlb_policies[p]; p++)
+        for (uint32_t ways = 0; ways <= 16; ways += 16) {
+            const struct pw_tlb_policy *policy = pw_tlb_policies[p];
+            void *t = create_tlb(&x, policy, (struct pw_tlb_shape){.ways = ways, .subpages = 1}, PW_PAGE_4K);
+            fill(policy, t, PW_PAGE_4K);
+            assert_int_equal(resident(policy, t, 0, 0, PAGES), 0);
+            assert_int_equal(check_entries(&x, policy, t, PW_PAGE_4K), 0);
+            assert_int_equal(policy->invalidate(t, 0, 0, UINT64_MAX), 0);
+            assert_int_equal(policy->invalidate(t, 0, 5, 6), 0);
+            policy->destroy(t);
+        }
+    destroy(&x);
+}
+
+static void the_ideal_array_hits_every_mapped_page_of_its_size(void **state)
+{
+    (void)state;
+    extern const struct pw_tlb_policy pw_tlb_policy_ideal;
+    const struct pw_tlb_policy *ideal = &pw_tlb_policy_ideal;
+    for (unsigned o = 0; o < 3; o++) {
+        struct fixture x = create(ORDERS[o]);
+        for (unsigned k = 0; k < 3; k++) {
+            void *t = create_tlb(&x, ideal, SHAPES[0], ORDERS[k]);
+            assert_int_equal(resident(ideal, t, 2, 0, (uint64_t)PAGES << ORDERS[o] >> ORDERS[k]), k == o ? PAGES : 0);
+            pw_pfn frame;
+            assert_false(ideal->lookup(t, (struct pw_tlb_key){PAGES, 2}, &frame));
+            assert_false(ideal->lookup(t, (struct pw_tlb_key){0, ASIDS}, &frame));
+            ideal->destroy(t);
+        }
+        destroy(&x);
+    }
+}
+
+static void names_for_options_are_the_policies_names(void **state)
+{
+    (void)state;
+    unsigned p = 0;
+    for (; pw_tlb_policies[p]; p++) {
+        assert_string_equal(pw_tlb_policies[p]->name, pw_tlb_policy_names[p]);
+        assert_int_not_equal(pw_tlb_policies[p]->summary[0], 0);
+    }
+    assert_null(pw_tlb_policy_names[p]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_hit_gives_the_page_tables_frame_of_its_own_address_space),
+        cmocka_unit_test(an_invalidated_range_is_gone_and_the_rest_stays),
+        cmocka_unit_test(an_array_of_no_entries_never_hits),
+        cmocka_unit_test(the_ideal_array_hits_every_mapped_page_of_its_size),
+        cmocka_unit_test(names_for_options_are_the_policies_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
