@@ -375,6 +375,13 @@ static void times_use_the_clock_that_is_set_last(void **state)
     pw_options_view(f->options, latency, &view);
     assert_string_equal(view.value, "2770");
     assert_string_equal(view.origin, "a:1");
+    assert_int_equal(pw_options_set(f->options, "l1_tlb.latency", "1us", "a:2", NULL), PW_OK);
+    pw_options_view(f->options, latency, &view);
+    assert_string_equal(view.value, "2us");
+    assert_int_equal(pw_options_set(f->options, "clock_mhz", "500", "b:1", NULL), PW_OK);
+    assert_int_equal(pw_options_finish(f->options, NULL), PW_OK);
+    assert_int_equal(f->config.l2.latency, 1000);
+    assert_int_equal(f->config.l1.latency, 500);
 }
 
 static void plain_number_replaces_a_time(void **state)

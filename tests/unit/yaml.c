@@ -52,7 +52,7 @@ static void accepted_files_are_flattened_in_order(void **state)
         {"a: 1\r\nb: 2\r\n", "a=1@1;b=2@2;"},
         {"a: >\n  folded\n  text\nb: |\n  lines\n", "a=folded text\n@1;b=lines\n@4;"},
         {"a: ~\nb: null\n", "a=~@1;b=null@2;"},
-        {"a: {b: {c: {d: {e: {f: {g: 1}}}}}}\n", "a.b.c.d.e.f.g=1@1;"},
+        {"a: {b: {c: {d: {e: {f: {g: {h: 1}}}}}}}\n", "a.b.c.d.e.f.g.h=1@1;"},
         {"x.a: {b: 1}\nx: {a.c: 2}\n", "x.a.b=1@1;x.a.c=2@2;"},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
@@ -96,6 +96,7 @@ static void refused_files_say_where_and_why(void **state)
         {"a:\n  b:\n", "f:2: 'a.b' has no value"},
         {"a: 1\n\"\": 1\n", "f:2: a key must not be empty or hold a NUL"},
         {"\"a\\0b\": 1\n", "f:1: a key must not be empty or hold a NUL"},
+        {"a:\n\n  \"x\\0y\"\n", "f:1: the value of 'a' holds a NUL"},
         {"a: \"x\\0y\"\n", "f:1: the value of 'a' holds a NUL"},
         {"a: {b: {c: {d: {e: {f: {g: {h: {i: 1}}}}}}}}\n", "f:1: maps are nested more than 8 deep"},
         {LONG_KEY ":\n  " LONG_KEY ":\n    " LONG_KEY ": 1\n",
