@@ -1,4 +1,4 @@
-/* A set of options: defaults, origins, times that wait for the clock, pairs, views, and every message a value can give. */
+/* A set of options: defaults, origins, times that wait for the clock, pairs, views, and what a bad value is told. */
 #include "sim/option.h"
 
 #include <setjmp.h>
