@@ -36,13 +36,21 @@ struct burst {
     uint32_t busy; /* clocks of these that carry data */
 };
 
+enum { BANK_BITS = 6 };
+
+/* Banks in the order of a time each of them waits for, at most one entry per bank: a ring of (time, bank). */
+struct agenda {
+    uint64_t entry[PW_DRAM_MAX_BANKS];
+    uint32_t head, count;
+};
+
 struct pw_dram_channel {
     struct pw_dram_view view;
     struct pw_dram_choice choice;
     bool stale;                              /* the choice must be made again */
     bool issuing;                            /* inside the issue loop, which chooses again by itself */
     uint64_t wake;                           /* clock of the event that counts, or PW_NEVER */
-    uint64_t banks;                          /* all, one bit each */
+    struct agenda columns, rows;             /* the banks that are not in the view's sets */
     uint64_t activate_at[PW_DRAM_MAX_BANKS]; /* RC after the bank's last activation */
     uint32_t row[PW_DRAM_MAX_BANKS];         /* the open one, or the last */
     uint8_t first_use[PW_DRAM_MAX_BANKS];    /* what the next column access counts as */
@@ -163,12 +171,36 @@ static void trace(struct pw_dram_channel *c, enum pw_dram_command_kind kind, uin
     }
 }
 
-/* The bank's next row command may not issue before `at`, which lies ahead. */
-static void hold_row(struct pw_dram_view *v, uint32_t bank, uint64_t at)
+static void agenda_add(struct agenda *a, uint64_t at, uint32_t bank)
 {
+    uint64_t entry = at << BANK_BITS | bank;
+    uint32_t place = a->head + a->count++;
+    for (; place != a->head && a->entry[(place - 1) % PW_DRAM_MAX_BANKS] > entry; place--)
+        a->entry[place % PW_DRAM_MAX_BANKS] = a->entry[(place - 1) % PW_DRAM_MAX_BANKS];
+    a->entry[place % PW_DRAM_MAX_BANKS] = entry;
+}
+
+static uint64_t agenda_next(const struct agenda *a)
+{
+    return a->count ? a->entry[a->head % PW_DRAM_MAX_BANKS] >> BANK_BITS : PW_NEVER;
+}
+
+static uint32_t agenda_take(struct agenda *a)
+{
+    a->count--;
+    return a->entry[a->head++ % PW_DRAM_MAX_BANKS] % PW_DRAM_MAX_BANKS;
+}
+
+/* The bank's next row command may not issue before `at`, which lies ahead and not before what was said last. */
+static void hold_row(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
+{
+    struct pw_dram_view *v = &c->view;
     v->row_at[bank] = at;
-    v->rows &= ~(1ULL << bank);
-    v->rows_next = at < v->rows_next ? at : v->rows_next;
+    if (v->rows >> bank & 1) {
+        v->rows &= ~(1ULL << bank);
+        agenda_add(&c->rows, at, bank);
+        v->rows_next = agenda_next(&c->rows);
+    }
 }
 
 static void precharge(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
@@ -177,7 +209,7 @@ static void precharge(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
     trace(c, PW_DRAM_PRECHARGE, bank, NULL);
     v->open &= ~(1ULL << bank);
     v->columns &= ~(1ULL << bank);
-    hold_row(v, bank, pw_dram_later(at + c->config.rp, c->activate_at[bank]));
+    hold_row(c, bank, pw_dram_later(at + c->config.rp, c->activate_at[bank]));
     c->first_use[bank] = ROW_CONFLICT;
     merge_hits(&c->side[0], bank);
     merge_hits(&c->side[1], bank);
@@ -192,37 +224,37 @@ static void activate(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
     trace(c, PW_DRAM_ACTIVATE, bank, NULL);
     v->open |= 1ULL << bank;
     v->column_at[bank] = at + cfg->rcd;
-    v->columns_next = v->column_at[bank] < v->columns_next ? v->column_at[bank] : v->columns_next;
-    hold_row(v, bank, at + cfg->ras);
+    agenda_add(&c->columns, at + cfg->rcd, bank);
+    v->columns_next = agenda_next(&c->columns);
+    hold_row(c, bank, at + cfg->ras);
     c->activate_at[bank] = at + cfg->rc;
     v->activate_from = at + cfg->rrd;
     split_hits(&c->side[0], bank, row);
     split_hits(&c->side[1], bank, row);
 }
 
-/* The banks among `waiting` whose time has come; out_next is when the next of the rest has its own. */
-static uint64_t arrived(uint64_t waiting, const uint64_t *at, uint64_t now, uint64_t *out_next)
+/* Brings the sets of banks whose times have come up to the present. */
+static void catch_up(struct pw_dram_channel *c)
 {
-    uint64_t ready = 0, next = PW_NEVER;
-    for (; waiting; waiting &= waiting - 1) {
-        unsigned b = (unsigned)__builtin_ctzll(waiting);
-        uint64_t its = at[b];
-        ready |= (uint64_t)(its <= now) << b;
-        its = its <= now ? PW_NEVER : its;
-        next = its < next ? its : next;
+    struct pw_dram_view *v = &c->view;
+    while (v->now >= v->columns_next) {
+        v->columns |= 1ULL << agenda_take(&c->columns);
+        v->columns_next = agenda_next(&c->columns);
     }
-    *out_next = next;
-    return ready;
+    while (v->now >= v->rows_next) {
+        uint32_t bank = agenda_take(&c->rows);
+        if (v->row_at[bank] > v->now)
+            agenda_add(&c->rows, v->row_at[bank], bank);
+        else
+            v->rows |= 1ULL << bank;
+        v->rows_next = agenda_next(&c->rows);
+    }
 }
 
 static void choose(struct pw_dram_channel *c)
 {
-    struct pw_dram_view *v = &c->view;
-    if (v->now >= v->columns_next)
-        v->columns |= arrived(v->open & ~v->columns, v->column_at, v->now, &v->columns_next);
-    if (v->now >= v->rows_next)
-        v->rows |= arrived(c->banks & ~v->rows, v->row_at, v->now, &v->rows_next);
-    c->choice = c->policy->choose(c->policy_state, v);
+    catch_up(c);
+    c->choice = c->policy->choose(c->policy_state, &c->view);
     c->stale = false;
 }
 
@@ -292,7 +324,7 @@ static void issue_column(struct pw_dram_channel *c, uint32_t bank, uint64_t at, 
     if (write) {
         uint64_t end = at + cfg->wl + b->data;
         c->column_from[0] = pw_dram_later(next, end + cfg->wtr);
-        hold_row(v, bank, pw_dram_later(v->row_at[bank], end + cfg->wr));
+        hold_row(c, bank, pw_dram_later(v->row_at[bank], end + cfg->wr));
         c->wiring.counters[r->app].writes++;
         c->drained++;
         update_side(c);
@@ -300,7 +332,7 @@ static void issue_column(struct pw_dram_channel *c, uint32_t bank, uint64_t at, 
     } else {
         uint64_t end = at + cfg->cl + b->data;
         c->column_from[1] = pw_dram_later(next, end > cfg->wl ? end - cfg->wl : 0);
-        hold_row(v, bank, pw_dram_later(v->row_at[bank], at + b->span + cfg->rtp));
+        hold_row(c, bank, pw_dram_later(v->row_at[bank], at + b->span + cfg->rtp));
         c->owed -= c->owed > 0;
         update_side(c);
         finish_read(c, r, end);
@@ -319,12 +351,13 @@ static void issue(void *object, uint64_t argument, pw_cycle now)
     c->issuing = true;
     struct pw_dram_view *v = &c->view;
     v->now = pw_dram_later(v->now, argument);
+    uint64_t last = pw_dram_clock_first(&c->clock, now + 1) - 1;
     for (;;) {
         if (c->stale)
             choose(c);
         uint64_t at = c->choice.at;
         uint32_t bank = c->choice.bank;
-        if (at == PW_NEVER || pw_dram_clock_begin(&c->clock, at) > now)
+        if (at > last)
             break;
         c->stale = true;
         v->now = at + (c->choice.action != PW_DRAM_WAIT);
@@ -456,7 +489,8 @@ enum pw_status pw_dram_channel_create(const struct pw_dram_config *config, const
     c->bank_bits = bits_of(config->banks);
     for (unsigned i = 0; i < config->banks; i++)
         c->first_use[i] = ROW_MISS;
-    c->banks = config->banks == 64 ? UINT64_MAX : (1ULL << config->banks) - 1;
+    c->view.rows = UINT64_MAX;
+    c->view.columns_next = c->view.rows_next = PW_NEVER;
     c->view.side = &c->side[0];
     prepare_bursts(c);
     if (policy->init)
