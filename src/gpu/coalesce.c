@@ -1,0 +1,120 @@
+/* Coalescing: a fast path for lanes that lie side by side, and the general case lane by lane. */
+#include "gpu/coalesce.h"
+
+#include <string.h>
+
+enum { SECTOR_SHIFT = 5 };
+
+/* Sectors that [first, outer), two offsets within a line, touches. */
+static uint8_t sectors_touched(uint32_t first, uint32_t outer)
+{
+    uint32_t low = first >> SECTOR_SHIFT, high = (outer - 1) >> SECTOR_SHIFT;
+    return (uint8_t)(((2U << high) - 1) & ~((1U << low) - 1));
+}
+
+/* Sectors that lie wholly within [first, outer). */
+static uint8_t sectors_covered(uint32_t first, uint32_t outer)
+{
+    uint32_t low = (first + PW_LINE_BYTES / 4 - 1) >> SECTOR_SHIFT, high = outer >> SECTOR_SHIFT;
+    return low < high ? (uint8_t)(((1U << high) - 1) & ~((1U << low) - 1)) : 0;
+}
+
+static unsigned coalesce_run(uint64_t first, uint64_t outer, struct pw_line_access *out)
+{
+    unsigned n = 0;
+    for (uint64_t line = first >> PW_LINE_SHIFT; line <= (outer - 1) >> PW_LINE_SHIFT; line++) {
+        uint64_t start = line << PW_LINE_SHIFT;
+        uint32_t from = first > start ? (uint32_t)(first - start) : 0;
+        uint32_t to = outer - start < PW_LINE_BYTES ? (uint32_t)(outer - start) : PW_LINE_BYTES;
+        out[n++] = (struct pw_line_access){line, sectors_touched(from, to), sectors_covered(from, to)};
+    }
+    return n;
+}
+
+/* Bytes written in each line, to find the sectors that a store covers completely. */
+typedef unsigned __int128 byte_mask;
+
+struct builder {
+    unsigned count;
+    bool store;
+    struct pw_line_access *lines;
+    byte_mask written[PW_MAX_LINES];
+};
+
+static void add_bytes(struct builder *b, uint64_t address, uint32_t bytes)
+{
+    uint64_t line = address >> PW_LINE_SHIFT;
+    uint32_t first = address & (PW_LINE_BYTES - 1);
+    unsigned i = b->count;
+    while (i > 0 && b->lines[i - 1].line != line)
+        i--;
+    if (i == 0) {
+        i = ++b->count;
+        b->lines[i - 1] = (struct pw_line_access){.line = line};
+        b->written[i - 1] = 0;
+    }
+    b->lines[i - 1].sectors |= sectors_touched(first, first + bytes);
+    if (b->store)
+        b->written[i - 1] |= (((byte_mask)1 << bytes) - 1) << first;
+}
+
+static void add_lane(struct builder *b, uint64_t address, uint32_t bytes)
+{
+    uint32_t room = PW_LINE_BYTES - (address & (PW_LINE_BYTES - 1));
+    if (bytes <= room) {
+        add_bytes(b, address, bytes);
+        return;
+    }
+    add_bytes(b, address, room);
+    add_bytes(b, address + room, bytes - room);
+}
+
+/* Moves accesses to one page together, keeping the order otherwise. */
+static void group_by_page(struct pw_line_access *lines, unsigned count, unsigned page_shift)
+{
+    for (unsigned i = 0; i + 1 < count; i++) {
+        uint64_t page = lines[i].line >> page_shift;
+        if (lines[i + 1].line >> page_shift == page)
+            continue;
+        for (unsigned j = i + 2; j < count; j++) {
+            if (lines[j].line >> page_shift != page)
+                continue;
+            struct pw_line_access moved = lines[j];
+            memmove(&lines[i + 2], &lines[i + 1], (j - i - 1) * sizeof *lines);
+            lines[++i] = moved;
+        }
+    }
+}
+
+static unsigned coalesce_lanes(const struct pw_op *op, const uint64_t *words, unsigned page_shift,
+                               struct pw_line_access *out)
+{
+    struct builder b;
+    b.count = 0;
+    b.store = op->kind == PW_OP_STORE;
+    b.lines = out;
+    for (uint32_t mask = op->count_or_mask; mask; mask &= mask - 1) {
+        uint64_t address = op->form == PW_FORM_LANES ? *words++ : words[0] + (uint64_t)__builtin_ctz(mask) * words[1];
+        add_lane(&b, address, op->bytes);
+    }
+    for (unsigned i = 0; b.store && i < b.count; i++)
+        for (unsigned sector = 0; sector < PW_LINE_BYTES >> SECTOR_SHIFT; sector++)
+            if ((uint32_t)(b.written[i] >> (sector << SECTOR_SHIFT)) == UINT32_MAX)
+                out[i].full |= (uint8_t)(1U << sector);
+    group_by_page(out, b.count, page_shift);
+    return b.count;
+}
+
+unsigned pw_coalesce(const struct pw_op *op, const uint64_t *words, unsigned page_shift,
+                     struct pw_line_access out[PW_MAX_LINES])
+{
+    uint32_t mask = op->count_or_mask, bytes = op->bytes;
+    uint32_t first = (uint32_t)__builtin_ctz(mask), run = mask >> first;
+    if (op->form == PW_FORM_AFFINE && words[1] == bytes && (run & (run + 1)) == 0) {
+        uint64_t start = words[0] + (uint64_t)first * bytes;
+        return coalesce_run(start, start + (uint64_t)__builtin_popcount(mask) * bytes, out);
+    }
+    if (op->form == PW_FORM_AFFINE && words[1] == 0)
+        return coalesce_run(words[0], words[0] + bytes, out);
+    return coalesce_lanes(op, words, page_shift, out);
+}

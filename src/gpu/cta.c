@@ -1,0 +1,183 @@
+/* CTAs: which SM takes the next one, and what happens when it ends.
+ *
+ * The CTAs of a launch go out in order. At its start each SM of the application gets one in turn until none has room;
+ * from then on, an SM that has finished a CTA takes the next. Room means warps, CTA slots, threads, shared memory and
+ * registers. */
+#include "gpu/gpu_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t registers_of(const struct pw_launch *l)
+{
+    return l->registers * pw_launch_warps(l) * PW_WARP_LANES;
+}
+
+static bool has_room(const struct pw_sm *sm, const struct pw_launch *l)
+{
+    const struct pw_sm_config *c = &sm->gpu->config.sm;
+    return (uint32_t)__builtin_popcountll(sm->free_slots) >= pw_launch_warps(l) && sm->ctas < c->ctas &&
+           sm->threads_used + pw_launch_threads(l) <= c->threads &&
+           sm->shared_used + l->shared_bytes <= c->shared_bytes &&
+           (uint64_t)sm->registers_used + registers_of(l) <= c->registers;
+}
+
+static struct pw_cta *take_cta_slot(struct pw_sm *sm)
+{
+    struct pw_cta *cta = sm->cta;
+    while (cta->in_use)
+        cta++;
+    return cta;
+}
+
+/* Shared memory of a CTA, zeroed. */
+static bool prepare_shared(struct pw_cta *cta, size_t bytes)
+{
+    if (bytes > cta->shared_capacity) {
+        free(cta->shared);
+        cta->shared = malloc(bytes);
+        cta->shared_capacity = cta->shared ? bytes : 0;
+        if (!cta->shared)
+            return false;
+    }
+    if (bytes)
+        memset(cta->shared, 0, bytes);
+    return true;
+}
+
+static void add_resident(struct pw_scheduler *s, pw_cycle now)
+{
+    if (!s->resident++)
+        s->resident_since = now > s->free ? now : s->free;
+}
+
+static void remove_resident(struct pw_sm *sm, struct pw_scheduler *s)
+{
+    if (!--s->resident)
+        sm->gpu->counters[sm->app].resident_cycles += s->free - s->resident_since;
+}
+
+static bool start_warp(struct pw_sm *sm, struct pw_cta *cta, const struct pw_launch *l, uint32_t cta_index,
+                       uint32_t warp_index, pw_cycle now)
+{
+    struct pw_gpu *g = sm->gpu;
+    uint32_t slot = (uint32_t)__builtin_ctzll(sm->free_slots);
+    struct pw_sm_warp *w = &sm->warps[slot];
+    w->warp = pw_warp_start(g->warp_pool, l, cta_index, warp_index, cta->shared);
+    if (!w->warp)
+        return false;
+    sm->free_slots &= sm->free_slots - 1;
+    sm->age[slot] = sm->next_age++;
+    w->pending = 0;
+    w->loads = 0;
+    w->cta = (uint8_t)(cta - sm->cta);
+    w->scheduler = (uint8_t)(slot % g->config.sm.schedulers);
+    cta->warps |= 1ULL << slot;
+    add_resident(&sm->schedulers[w->scheduler], now);
+    return true;
+}
+
+static bool start_cta(struct pw_sm *sm, const struct pw_launch *l, uint32_t cta_index, pw_cycle now)
+{
+    struct pw_cta *cta = take_cta_slot(sm);
+    uint32_t warps = pw_launch_warps(l);
+    cta->in_use = true;
+    cta->warps = 0;
+    cta->left = warps;
+    cta->arrived = 0;
+    if (!prepare_shared(cta, l->shared_bytes))
+        return false;
+    for (uint32_t i = 0; i < warps; i++)
+        if (!start_warp(sm, cta, l, cta_index, i, now))
+            return false;
+    sm->ctas++;
+    sm->threads_used += pw_launch_threads(l);
+    sm->shared_used += l->shared_bytes;
+    sm->registers_used += registers_of(l);
+    sm->gpu->counters[sm->app].ctas++;
+    sm->gpu->counters[sm->app].warps += warps;
+    for (uint64_t slots = cta->warps; slots; slots &= slots - 1)
+        pw_sm_prepare_warp(sm, (uint32_t)__builtin_ctzll(slots), now);
+    return true;
+}
+
+static bool dispatch_to(struct pw_sm *sm, pw_cycle now)
+{
+    struct pw_app_launch *a = &sm->gpu->launches[sm->app];
+    if (a->next_cta == a->ctas || !has_room(sm, a->launch))
+        return false;
+    if (!start_cta(sm, a->launch, a->next_cta++, now)) {
+        sm->gpu->out_of_memory = true;
+        return false;
+    }
+    return true;
+}
+
+void pw_gpu_dispatch(struct pw_gpu *g, unsigned app, pw_cycle now)
+{
+    for (bool any = true; any;) {
+        any = false;
+        for (uint32_t i = 0; i < g->config.sm.count; i++)
+            if (g->sms[i].app == app)
+                any |= dispatch_to(&g->sms[i], now);
+    }
+}
+
+void pw_gpu_launch_maybe_done(struct pw_gpu *g, unsigned app, pw_cycle now)
+{
+    struct pw_app_launch *a = &g->launches[app];
+    if (!a->launch || a->done_ctas < a->ctas || a->stores_in_flight)
+        return;
+    a->launch = NULL;
+    g->wiring.launch_done(g->wiring.system, app, now);
+}
+
+static void end_cta(struct pw_sm *sm, struct pw_cta *cta, pw_cycle now)
+{
+    struct pw_gpu *g = sm->gpu;
+    struct pw_app_launch *a = &g->launches[sm->app];
+    cta->in_use = false;
+    sm->ctas--;
+    sm->threads_used -= pw_launch_threads(a->launch);
+    sm->shared_used -= a->launch->shared_bytes;
+    sm->registers_used -= registers_of(a->launch);
+    a->done_ctas++;
+    while (dispatch_to(sm, now))
+        ;
+    pw_gpu_launch_maybe_done(g, sm->app, now);
+}
+
+void pw_cta_warp_exited(struct pw_sm *sm, uint32_t slot, pw_cycle now)
+{
+    struct pw_sm_warp *w = &sm->warps[slot];
+    struct pw_cta *cta = &sm->cta[w->cta];
+    pw_warp_finish(sm->gpu->warp_pool, w->warp);
+    w->warp = NULL;
+    sm->free_slots |= 1ULL << slot;
+    cta->warps &= ~(1ULL << slot);
+    remove_resident(sm, &sm->schedulers[w->scheduler]);
+    if (!cta->left)
+        end_cta(sm, cta, now);
+}
+
+static void begin_dispatch(void *object, uint64_t app, pw_cycle now)
+{
+    pw_gpu_dispatch(object, (unsigned)app, now);
+}
+
+enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_launch *launch, pw_cycle now,
+                             struct pw_error *err)
+{
+    const struct pw_sm_config *c = &g->config.sm;
+    if (pw_launch_warps(launch) > c->warps || pw_launch_threads(launch) > c->threads ||
+        launch->shared_bytes > c->shared_bytes || registers_of(launch) > c->registers)
+        return pw_fail(err, PW_USER_ERROR,
+                       "kernel %s: a CTA of %u threads, %u bytes of shared memory and %u registers per thread does not "
+                       "fit on an SM of this machine",
+                       launch->name, pw_launch_threads(launch), launch->shared_bytes, launch->registers);
+    struct pw_app_launch *a = &g->launches[app];
+    *a = (struct pw_app_launch){.launch = launch, .ctas = pw_launch_ctas(launch)};
+    g->counters[app].launches++;
+    pw_events_post(g->wiring.events, now + g->config.launch_latency, begin_dispatch, g, app);
+    return PW_OK;
+}

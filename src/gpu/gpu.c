@@ -1,0 +1,303 @@
+/* Builds a GPU from its configuration, registers its statistics, and answers questions about all of it. */
+#include "gpu/gpu_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const struct pw_option pw_sm_options[] = {
+    {"count", PW_OPTION_COUNT, offsetof(struct pw_sm_config, count), 1, 1024, "30", "SMs", NULL, "Number of SMs.",
+     false},
+    {"schedulers", PW_OPTION_COUNT, offsetof(struct pw_sm_config, schedulers), 1, PW_MAX_SCHEDULERS, "1", "schedulers",
+     NULL, "Warp schedulers per SM, each with its own warps and one instruction per cycle.", false},
+    {"schedule", PW_OPTION_CHOICE, offsetof(struct pw_sm_config, schedule), 0, 0, "gto", "", pw_warp_policy_names,
+     "Which ready warp issues next.", false},
+    {"warps", PW_OPTION_COUNT, offsetof(struct pw_sm_config, warps), 1, PW_MAX_WARPS, "64", "warps", NULL,
+     "Warps that can be resident on an SM.", false},
+    {"ctas", PW_OPTION_COUNT, offsetof(struct pw_sm_config, ctas), 1, PW_MAX_WARPS, "16", "CTAs", NULL,
+     "CTAs that can be resident on an SM.", false},
+    {"threads", PW_OPTION_COUNT, offsetof(struct pw_sm_config, threads), 32, 2048, "2048", "threads", NULL,
+     "Threads that can be resident on an SM.", false},
+    {"shared_bytes", PW_OPTION_BYTES, offsetof(struct pw_sm_config, shared_bytes), 0, 1 << 20, "48KB", "bytes", NULL,
+     "Shared memory of an SM.", false},
+    {"registers", PW_OPTION_COUNT, offsetof(struct pw_sm_config, registers), 1024, 1 << 20, "65536", "registers", NULL,
+     "32-bit registers of an SM.", false},
+    {"dependency_latency", PW_OPTION_CYCLES, offsetof(struct pw_sm_config, dependency_latency), 1, 1000, "9", "cycles",
+     NULL, "Cycles from the issue of an arithmetic instruction to that of one that uses its result.", false},
+    {"loads_per_warp", PW_OPTION_COUNT, offsetof(struct pw_sm_config, loads_per_warp), 1, 64, "32", "loads", NULL,
+     "Loads a warp can have in flight.", true},
+    {"lsu_queue", PW_OPTION_COUNT, offsetof(struct pw_sm_config, lsu_queue), 1, 256, "8", "instructions", NULL,
+     "Memory instructions that can wait in the load-store unit of an SM.", false},
+    {"stores", PW_OPTION_COUNT, offsetof(struct pw_sm_config, stores), 1, 65536, "64", "lines", NULL,
+     "Stored lines of an SM that can be on their way to the L2.", false},
+    {"serial", PW_OPTION_BOOL, offsetof(struct pw_sm_config, serial), 0, 0, "off", "", NULL,
+     "One memory instruction at a time in the whole GPU, and one page at a time within it: for closed-form checks.",
+     false},
+    {0}};
+
+static enum pw_status create_sm(struct pw_gpu *g, uint32_t id, struct pw_error *err)
+{
+    const struct pw_gpu_config *c = &g->config;
+    struct pw_sm *sm = &g->sms[id];
+    sm->gpu = g;
+    sm->id = id;
+    sm->free_slots = c->sm.warps == 64 ? ~0ULL : (1ULL << c->sm.warps) - 1;
+    sm->lsu.queue = &g->lsu_entries[(size_t)id * c->sm.lsu_queue];
+    for (uint32_t i = 0; i < c->sm.warps; i++)
+        sm->warps[i].load = &g->loads[((size_t)id * c->sm.warps + i) * c->sm.loads_per_warp];
+    for (uint32_t i = 0; i < c->sm.schedulers; i++)
+        sm->schedulers[i].last = PW_NO_WARP;
+    enum pw_status status = pw_tlb_init(&sm->tlb, &c->l1_tlb.tlb, c->orders, g->wiring.tables, err);
+    if (status == PW_OK)
+        status = pw_mshr_init(&sm->tlb_mshr, "l1_tlb.mshrs", c->l1_tlb.tlb.mshrs, err);
+    if (status == PW_OK)
+        status = pw_cache_init(&sm->l1, "l1d", c->l1d.bytes / PW_LINE_BYTES, c->l1d.ways, err);
+    if (status == PW_OK)
+        status = pw_mshr_init(&sm->l1_mshr, "l1d.mshrs", c->l1d.mshrs, err);
+    return status;
+}
+
+static void unmapped(void *gpu, pw_asid asid, pw_vpn vpn)
+{
+    struct pw_gpu *g = gpu;
+    struct pw_error err;
+    pw_fail(&err, PW_FAILED, "app%u accessed address 0x%llx, which it has not allocated", asid,
+            (unsigned long long)(vpn.v << PW_PAGE_SHIFT));
+    g->wiring.failed(g->wiring.system, &err);
+}
+
+static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err)
+{
+    const struct pw_gpu_config *c = &g->config;
+    struct pw_memory_config memory = {c->l2, c->crossbar, c->dram, c->clock_mhz, c->sm.count, g->wiring.apps};
+    enum pw_status status = pw_memory_create(&memory, g->wiring.events, &g->pool, &g->memory, err);
+    if (status != PW_OK)
+        return status;
+    struct pw_mmu_config mmu = {c->l2_tlb, c->walk, c->walk_cache, c->orders, c->sm.count, g->wiring.apps};
+    struct pw_mmu_wiring to = {.events = g->wiring.events,
+                               .pool = &g->pool,
+                               .memory = g->memory,
+                               .tables = g->wiring.tables,
+                               .sms = g,
+                               .translated = pw_lsu_translated,
+                               .unmapped = unmapped};
+    status = pw_mmu_create(&mmu, &to, &g->mmu, err);
+    if (status != PW_OK)
+        return status;
+    pw_memory_connect(g->memory, &(struct pw_memory_clients){.sms = g,
+                                                             .reply = pw_l1_reply,
+                                                             .stored = pw_l1_stored,
+                                                             .walker = pw_mmu_walker(g->mmu),
+                                                             .walk_read = pw_walker_read_done});
+    return PW_OK;
+}
+
+static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
+{
+    const struct pw_sm_config *c = &g->config.sm;
+    unsigned apps = g->wiring.apps;
+    g->sms = calloc(c->count, sizeof *g->sms);
+    g->loads = calloc((size_t)c->count * c->warps * c->loads_per_warp, sizeof *g->loads);
+    g->lsu_entries = calloc((size_t)c->count * c->lsu_queue, sizeof *g->lsu_entries);
+    g->launches = calloc(apps, sizeof *g->launches);
+    g->counters = calloc(apps, sizeof *g->counters);
+    g->tlb_counters = calloc(apps, sizeof *g->tlb_counters);
+    g->l1d_counters = calloc(apps, sizeof *g->l1d_counters);
+    g->warp_pool = pw_warp_pool_create(err);
+    if (!g->sms || !g->loads || !g->lsu_entries || !g->launches || !g->counters || !g->tlb_counters ||
+        !g->l1d_counters || !g->warp_pool)
+        return pw_fail_memory(err, "GPU");
+    return PW_OK;
+}
+
+enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw_gpu_wiring *wiring,
+                             struct pw_gpu **out, struct pw_error *err)
+{
+    *out = NULL;
+    if (config->dram.bytes >> PW_LINE_SHIFT > UINT32_MAX)
+        return pw_fail(err, PW_USER_ERROR, "dram.bytes: at most 512GB can be simulated");
+    struct pw_gpu *g = calloc(1, sizeof *g);
+    if (!g)
+        return pw_fail_memory(err, "GPU");
+    g->config = *config;
+    g->wiring = *wiring;
+    g->schedule = pw_warp_policies[config->sm.schedule];
+    g->page_order = (uint8_t)__builtin_ctz(config->orders);
+    g->page_lines_shift = (uint8_t)(PW_PAGE_SHIFT - PW_LINE_SHIFT + g->page_order);
+    pw_request_pool_init(&g->pool);
+    enum pw_status status = allocate(g, err);
+    if (status == PW_OK)
+        status = create_shared_units(g, err);
+    for (uint32_t i = 0; status == PW_OK && i < config->sm.count; i++)
+        status = create_sm(g, i, err);
+    if (status != PW_OK) {
+        pw_gpu_destroy(g);
+        return status;
+    }
+    *out = g;
+    return PW_OK;
+}
+
+static void destroy_sm(struct pw_gpu *g, struct pw_sm *sm)
+{
+    for (uint32_t i = 0; i < PW_MAX_WARPS; i++) {
+        free(sm->cta[i].shared);
+        if (sm->warps[i].warp)
+            pw_warp_finish(g->warp_pool, sm->warps[i].warp);
+    }
+    pw_tlb_release(&sm->tlb);
+    pw_mshr_release(&sm->tlb_mshr);
+    pw_cache_release(&sm->l1);
+    pw_mshr_release(&sm->l1_mshr);
+}
+
+void pw_gpu_destroy(struct pw_gpu *g)
+{
+    if (!g)
+        return;
+    for (uint32_t i = 0; g->sms && i < g->config.sm.count; i++)
+        destroy_sm(g, &g->sms[i]);
+    pw_mmu_destroy(g->mmu);
+    pw_memory_destroy(g->memory);
+    if (g->warp_pool)
+        pw_warp_pool_destroy(g->warp_pool);
+    pw_request_pool_destroy(&g->pool);
+    free(g->sms);
+    free(g->loads);
+    free(g->lsu_entries);
+    free(g->launches);
+    free(g->counters);
+    free(g->tlb_counters);
+    free(g->l1d_counters);
+    free(g);
+}
+
+static enum pw_status check_tlbs(void *gpu, struct pw_error *err)
+{
+    const struct pw_gpu *g = gpu;
+    for (uint32_t i = 0; i < g->config.sm.count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "L1 TLB of SM %u", i);
+        enum pw_status status = pw_tlb_check(&g->sms[i].tlb, g->wiring.tables, name, err);
+        if (status != PW_OK)
+            return status;
+    }
+    return pw_mmu_check(g->mmu, err);
+}
+
+static enum pw_status check_drained(void *gpu, struct pw_error *err)
+{
+    const struct pw_gpu *g = gpu;
+    if (pw_mmu_pending(g->mmu) || g->lines_outstanding)
+        return pw_fail(err, PW_FAILED, "%llu translations and %llu lines are still outstanding",
+                       (unsigned long long)pw_mmu_pending(g->mmu), (unsigned long long)g->lines_outstanding);
+    if (g->pool.in_use != pw_memory_pending(g->memory))
+        return pw_fail(err, PW_FAILED, "%llu requests exist, but %llu are in the memory system",
+                       (unsigned long long)g->pool.in_use, (unsigned long long)pw_memory_pending(g->memory));
+    return PW_OK;
+}
+
+void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
+{
+#define COUNTER(name, unit, array, type, field, help)                                                                  \
+    pw_stats_counter(stats, name, unit, help, g->array, sizeof *g->array, offsetof(struct type, field))
+#define SM(name, unit, field, help) COUNTER("sm." name, unit, counters, pw_sm_counters, field, help)
+#define TLB(name, field, help) COUNTER("l1_tlb." name, "lookups", tlb_counters, pw_tlb_counters, field, help)
+#define L1D(name, field, help) COUNTER("l1d." name, "accesses", l1d_counters, pw_l1d_counters, field, help)
+    SM("cycles", "cycles", cycles, NULL);
+    SM("issued", "instructions", issued, "Warp instructions issued.");
+    SM("memory_instructions", "instructions", memory_instructions, "Those that access global memory.");
+    SM("lines", "lines", lines, "128-byte lines they touch after coalescing.");
+    SM("stall_cycles", "cycles", stall_cycles, "Scheduler cycles with resident warps in which none could issue.");
+    SM("resident_cycles", "cycles", resident_cycles, "Scheduler cycles with resident warps.");
+    SM("launches", "launches", launches, "Kernel launches.");
+    SM("ctas", "CTAs", ctas, "CTAs started.");
+    SM("warps", "warps", warps, "Warps started.");
+    TLB("lookups", lookups, "Lookups in the L1 TLBs, one per page of a memory instruction.");
+    TLB("hits", hits, "Those that hit.");
+    TLB("misses", misses, "Those that missed, merged ones included.");
+    TLB("mshr_merges", merges, "Misses that found their page already asked for.");
+    L1D("accesses", accesses, "Loads of a line in the L1 data caches.");
+    L1D("hits", hits, "Those that hit.");
+    L1D("misses", misses, "Those that missed, merged ones included.");
+    L1D("mshr_merges", merges, "Misses that found their line already on its way.");
+    L1D("stores", stores, "Lines stored through to the L2, atomics included.");
+#undef COUNTER
+#undef SM
+#undef TLB
+#undef L1D
+    pw_stats_identity(stats, "sm.resident_cycles", "sm.issued + sm.stall_cycles");
+    pw_stats_identity(stats, "sm.lines", "l1d.accesses + l1d.stores");
+    pw_stats_identity(stats, "l1_tlb.lookups", "l1_tlb.hits + l1_tlb.misses");
+    pw_stats_identity(stats, "l1d.accesses", "l1d.hits + l1d.misses");
+    pw_mmu_register(g->mmu, stats);
+    pw_memory_register(g->memory, stats);
+    pw_stats_identity_check(stats, "every TLB entry maps to the frame in the page table", check_tlbs, g);
+    pw_stats_identity_check(stats, "nothing is outstanding", check_drained, g);
+}
+
+unsigned pw_gpu_shootdown(struct pw_gpu *g, pw_asid asid, pw_vpn first, pw_vpn outer)
+{
+    unsigned dropped = pw_mmu_invalidate(g->mmu, asid, first, outer);
+    for (uint32_t i = 0; i < g->config.sm.count; i++)
+        dropped += pw_tlb_invalidate(&g->sms[i].tlb, asid, first, outer);
+    return dropped;
+}
+
+uint64_t pw_gpu_issued(const struct pw_gpu *g)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < g->wiring.apps; i++)
+        sum += g->counters[i].issued;
+    return sum;
+}
+
+uint64_t pw_gpu_memory_instructions(const struct pw_gpu *g)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < g->wiring.apps; i++)
+        sum += g->counters[i].memory_instructions;
+    return sum;
+}
+
+double pw_gpu_launch_fraction(const struct pw_gpu *g, unsigned app)
+{
+    const struct pw_app_launch *a = &g->launches[app];
+    return a->ctas ? (double)a->done_ctas / a->ctas : 0;
+}
+
+void pw_gpu_set_cycles(struct pw_gpu *g, uint64_t cycles)
+{
+    for (unsigned i = 0; i < g->wiring.apps; i++)
+        g->counters[i].cycles = cycles;
+}
+
+bool pw_gpu_out_of_memory(const struct pw_gpu *g)
+{
+    return g->out_of_memory || g->pool.out_of_memory || g->wiring.events->out_of_memory;
+}
+
+static size_t describe_sm(const struct pw_sm *sm, char *out, size_t capacity)
+{
+    static const char *const lsu_waits[] = {"runs", "waits for a miss register of the L1 TLB",
+                                            "waits for a translation", "waits for a miss register of the L1 cache",
+                                            "waits for the store buffer"};
+    unsigned states[PW_WARP_STATE_COUNT] = {0};
+    for (uint32_t i = 0; i < PW_MAX_WARPS; i++)
+        states[sm->warps[i].state]++;
+    int n = snprintf(
+        out, capacity,
+        "  SM %u: %u CTAs; warps: %u ready, %u wait for arithmetic, %u for loads, %u for the load-store "
+        "unit, %u at a barrier; load-store unit %s, %u instructions queued, %u pages and %u lines missing\n",
+        sm->id, sm->ctas, states[PW_WARP_READY], states[PW_WARP_DEPENDENCY], states[PW_WARP_LOADS], states[PW_WARP_LSU],
+        states[PW_WARP_BARRIER], lsu_waits[sm->lsu.wait], sm->lsu.count, sm->tlb_mshr.in_use, sm->l1_mshr.in_use);
+    return n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity;
+}
+
+void pw_gpu_describe(const struct pw_gpu *g, char *out, size_t capacity)
+{
+    size_t used = pw_mmu_describe(g->mmu, out, capacity);
+    used += pw_memory_describe(g->memory, out + used, capacity - used);
+    for (uint32_t i = 0; i < g->config.sm.count && used < capacity; i++)
+        if (g->sms[i].ctas)
+            used += describe_sm(&g->sms[i], out + used, capacity - used);
+}

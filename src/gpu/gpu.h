@@ -1,0 +1,112 @@
+/* One GPU: SMs with their L1s, the shared MMU, and the memory system behind them.
+ *
+ * The host hands it kernel launches; CTAs go to SMs round-robin as slots become free, and a callback says when a
+ * launch has finished: its CTAs have ended and its stores have reached the L2. */
+#ifndef PW_GPU_GPU_H
+#define PW_GPU_GPU_H
+
+#include "mem/l2.h"
+#include "policy/warp/warp_policy.h"
+#include "vm/mmu.h"
+#include "workload/host.h"
+
+struct pw_sm_config {
+    uint32_t count;
+    uint32_t schedulers; /* per SM, each with its own warps; each issues one instruction per cycle */
+    uint32_t schedule;   /* index into pw_warp_policies */
+    uint32_t warps, ctas, threads;
+    uint64_t shared_bytes;
+    uint32_t registers;
+    uint32_t dependency_latency;
+    uint32_t loads_per_warp;
+    uint32_t lsu_queue; /* memory instructions */
+    uint32_t stores;    /* lines on their way to the L2 */
+    bool serial;
+};
+
+extern const struct pw_option pw_sm_options[];
+
+enum pw_l1_write { PW_L1_EVICT, PW_L1_UPDATE };
+
+struct pw_l1d_config {
+    uint64_t bytes;
+    uint32_t ways, latency, mshrs;
+    bool sectored;
+    uint32_t write; /* enum pw_l1_write: what a store does to a line that is present */
+};
+
+extern const struct pw_option pw_l1d_options[];
+
+enum pw_l1_tlb_miss { PW_TLB_NONBLOCKING, PW_TLB_STALL_LSU };
+
+struct pw_l1_tlb_config {
+    struct pw_tlb_config tlb;
+    uint32_t on_miss; /* enum pw_l1_tlb_miss */
+};
+
+extern const struct pw_option pw_l1_tlb_options[];
+
+struct pw_gpu_config {
+    uint32_t clock_mhz;
+    uint32_t launch_latency; /* from pw_launch to the first CTA */
+    struct pw_sm_config sm;
+    struct pw_l1d_config l1d;
+    struct pw_l1_tlb_config l1_tlb;
+    struct pw_l2_tlb_config l2_tlb;
+    struct pw_walk_config walk;
+    struct pw_walk_cache_config walk_cache;
+    struct pw_crossbar_config crossbar;
+    struct pw_l2_config l2;
+    struct pw_dram_config dram;
+    pw_page_orders orders;
+};
+
+/* Per application. */
+struct pw_sm_counters {
+    uint64_t cycles; /* of the run, kept by whoever runs it */
+    uint64_t issued, memory_instructions, lines, stall_cycles, resident_cycles;
+    uint64_t launches, ctas, warps;
+};
+
+struct pw_l1d_counters {
+    uint64_t accesses, hits, misses, merges, stores;
+};
+
+struct pw_gpu;
+
+struct pw_gpu_wiring {
+    struct pw_events *events;
+    const struct pw_page_table *const *tables;
+    unsigned apps;
+    void *system;
+    void (*launch_done)(void *system, unsigned app, pw_cycle now);
+    /* The simulated program did something impossible; the run must stop. */
+    void (*failed)(void *system, const struct pw_error *err);
+};
+
+enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw_gpu_wiring *wiring,
+                             struct pw_gpu **out, struct pw_error *err);
+void pw_gpu_destroy(struct pw_gpu *g);
+
+/* Registers every metric and identity of the GPU. */
+void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats);
+
+/* Starts a launch of application `app` at time now; one at a time per application. A CTA that can never fit on an SM is
+ * a user error. */
+enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_launch *launch, pw_cycle now,
+                             struct pw_error *err);
+
+/* Shootdown: no TLB holds a translation of these pages afterwards. Returns the number of entries dropped. */
+unsigned pw_gpu_shootdown(struct pw_gpu *g, pw_asid asid, pw_vpn first, pw_vpn outer);
+
+/* Progress: warp instructions issued so far, and CTAs finished of the present launches. */
+uint64_t pw_gpu_issued(const struct pw_gpu *g);
+uint64_t pw_gpu_memory_instructions(const struct pw_gpu *g);
+double pw_gpu_launch_fraction(const struct pw_gpu *g, unsigned app);
+void pw_gpu_set_cycles(struct pw_gpu *g, uint64_t cycles);
+bool pw_gpu_out_of_memory(const struct pw_gpu *g);
+
+/* Says who waits for whom. */
+void pw_gpu_describe(const struct pw_gpu *g, char *out, size_t capacity);
+
+#endif

@@ -1,0 +1,168 @@
+/* The insides of an SM and of the GPU, common to issue.c, lsu.c, l1.c, cta.c and gpu.c. */
+#ifndef PW_GPU_GPU_INTERNAL_H
+#define PW_GPU_GPU_INTERNAL_H
+
+#include "gpu/coalesce.h"
+#include "gpu/gpu.h"
+#include "mem/cache.h"
+#include "mem/mshr.h"
+
+enum { PW_MAX_WARPS = 64, PW_MAX_SCHEDULERS = 8 };
+
+/* What a warp waits for; a warp that waits for nothing has its bit in its scheduler's ready mask. */
+enum pw_warp_state {
+    PW_WARP_EMPTY, /* the slot is free */
+    PW_WARP_READY,
+    PW_WARP_DEPENDENCY, /* the result of its last arithmetic */
+    PW_WARP_LOADS,      /* loads that its next instruction uses */
+    PW_WARP_LSU,        /* a place in the load-store unit */
+    PW_WARP_BARRIER,    /* the other warps of its CTA */
+    PW_WARP_STATE_COUNT
+};
+
+/* A load in flight. */
+struct pw_load {
+    pw_cycle done;  /* the latest completion known so far */
+    uint32_t lines; /* still to come */
+};
+
+struct pw_sm_warp {
+    struct pw_warp *warp;
+    uint64_t pending;  /* bit i: the i-th youngest load is outstanding */
+    uint32_t loads;    /* issued so far: the youngest has the number loads - 1 */
+    uint8_t state;     /* enum pw_warp_state */
+    uint8_t in_flight; /* in state LOADS: how many may stay outstanding */
+    uint8_t scheduler;
+    uint8_t cta;
+    struct pw_load *load; /* loads_per_warp places, by number */
+};
+
+struct pw_cta {
+    uint64_t warps;   /* slots */
+    uint32_t left;    /* warps that have not exited */
+    uint32_t arrived; /* at the barrier */
+    void *shared;
+    size_t shared_capacity;
+    bool in_use;
+};
+
+struct pw_scheduler {
+    uint64_t ready;
+    pw_cycle free;           /* when it can issue next */
+    uint32_t last;           /* slot that issued last */
+    uint32_t resident;       /* warps */
+    pw_cycle resident_since; /* when the first of them came */
+    bool posted;             /* an event is under way */
+};
+
+/* A memory instruction in the load-store unit. */
+struct pw_lsu_entry {
+    uint8_t kind; /* enum pw_request_kind */
+    uint8_t count, next;
+    uint8_t warp;
+    bool counted;    /* the TLB lookup of the present page has been counted */
+    bool translated; /* frame is that of the present page */
+    uint32_t owner;
+    uint64_t page; /* the present page: line >> page_lines_shift */
+    pw_pfn frame;  /* at which it begins */
+    struct pw_line_access lines[PW_MAX_LINES];
+};
+
+enum pw_lsu_wait {
+    PW_LSU_NOT_WAITING,
+    PW_LSU_TLB_MSHR,    /* the head's page misses and no miss register of the L1 TLB is free */
+    PW_LSU_TRANSLATION, /* on_miss = stall_lsu: the head's translation */
+    PW_LSU_L1_MSHR,     /* a load misses and no miss register of the L1 cache is free */
+    PW_LSU_STORES,      /* the store buffer is full */
+};
+
+struct pw_lsu {
+    struct pw_lsu_entry *queue; /* a ring */
+    uint32_t first, count;
+    struct pw_request_list replay; /* accesses whose translation has come; they go before the queue */
+    uint64_t waiting_warps;        /* slots that found the queue full */
+    pw_cycle free;                 /* when the next line can be processed */
+    uint8_t wait;                  /* enum pw_lsu_wait */
+    bool posted;
+};
+
+struct pw_sm {
+    struct pw_gpu *gpu;
+    uint32_t id;
+    pw_asid app;
+    uint64_t free_slots;
+    uint32_t next_age;
+    uint32_t ctas, threads_used, registers_used;
+    uint64_t shared_used;
+    struct pw_scheduler schedulers[PW_MAX_SCHEDULERS];
+    uint32_t age[PW_MAX_WARPS];
+    struct pw_sm_warp warps[PW_MAX_WARPS];
+    struct pw_cta cta[PW_MAX_WARPS];
+    struct pw_lsu lsu;
+    struct pw_tlb tlb;
+    struct pw_mshr tlb_mshr; /* mask: warps that wait */
+    struct pw_cache l1;
+    struct pw_mshr l1_mshr; /* mask: sectors asked for (low 4 bits) and arrived (next 4) */
+    uint32_t stores_in_flight;
+};
+
+/* A launch under way. */
+struct pw_app_launch {
+    const struct pw_launch *launch; /* NULL: none */
+    uint32_t next_cta, done_ctas, ctas;
+    uint64_t stores_in_flight;
+    bool dispatching; /* the launch latency has passed */
+};
+
+struct pw_gpu {
+    struct pw_gpu_config config;
+    struct pw_gpu_wiring wiring;
+    struct pw_request_pool pool;
+    struct pw_memory *memory;
+    struct pw_mmu *mmu;
+    struct pw_warp_pool *warp_pool;
+    const struct pw_warp_policy *schedule;
+    struct pw_sm *sms;
+    struct pw_load *loads;
+    struct pw_lsu_entry *lsu_entries;
+    struct pw_app_launch *launches;
+    uint8_t page_order;         /* the smallest page size in use: lookups and misses merge at it */
+    uint8_t page_lines_shift;   /* lines in such a page, as a power of two */
+    uint64_t lines_outstanding; /* for serial mode */
+    bool out_of_memory;
+    struct pw_sm_counters *counters;
+    struct pw_tlb_counters *tlb_counters;
+    struct pw_l1d_counters *l1d_counters;
+};
+
+/* owner of a line of a load: which warp, which of its loads. */
+static inline uint32_t pw_load_owner(uint32_t slot, uint32_t number)
+{
+    return slot << 16 | (number & 0xffff);
+}
+
+/* issue.c */
+void pw_sm_prepare_warp(struct pw_sm *sm, uint32_t slot, pw_cycle now);
+void pw_sm_lsu_has_room(struct pw_sm *sm, pw_cycle now);
+void pw_sm_load_complete(struct pw_sm *sm, uint32_t owner, pw_cycle now);
+
+/* lsu.c */
+bool pw_lsu_has_room(const struct pw_sm *sm);
+void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const uint64_t *words, pw_cycle now);
+void pw_lsu_resume(struct pw_sm *sm, enum pw_lsu_wait reason, pw_cycle now);
+unsigned pw_lsu_translated(void *gpu, uint32_t sm, pw_vpn vpn, pw_cycle now);
+
+/* l1.c: returns false when the access must wait; *out_wait says for what, and nothing has changed. */
+bool pw_l1_access(struct pw_sm *sm, const struct pw_request *access, pw_cycle at, enum pw_lsu_wait *out_wait);
+void pw_l1_reply(void *gpu, struct pw_request *r, pw_cycle now);
+void pw_l1_stored(void *gpu, struct pw_request *r, pw_cycle now);
+/* One line of a load has its data at time `at`. */
+void pw_l1_line_done(struct pw_sm *sm, uint32_t owner, pw_cycle at, pw_cycle now);
+void pw_gpu_line_finished(struct pw_gpu *g, pw_cycle now);
+
+/* cta.c */
+void pw_gpu_dispatch(struct pw_gpu *g, unsigned app, pw_cycle now);
+void pw_cta_warp_exited(struct pw_sm *sm, uint32_t slot, pw_cycle now);
+void pw_gpu_launch_maybe_done(struct pw_gpu *g, unsigned app, pw_cycle now);
+
+#endif

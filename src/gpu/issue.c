@@ -1,0 +1,212 @@
+/* Issue: which warp, and what its next operation does to it.
+ *
+ * Each scheduler issues at most one instruction per cycle, from the warps that are its own. A warp that may issue has
+ * its bit in the scheduler's ready mask; every other warp is in a state that says what it waits for, and whoever ends
+ * the wait puts the bit back. The scheduler has an event under way only while something is ready.
+ *
+ * A run of arithmetic under a greedy schedule is one step: the scheduler is busy for as many cycles as it has
+ * instructions, and the warp's next operation may issue when the last result is there, dependency_latency cycles after
+ * its instruction issued. Instructions within a run are taken not to wait for each other. */
+#include "gpu/gpu_internal.h"
+
+static bool is_load(uint8_t kind)
+{
+    return kind == PW_OP_LOAD || kind == PW_OP_ATOMIC_RETURN;
+}
+
+static bool is_memory(uint8_t kind)
+{
+    return kind >= PW_OP_LOAD && kind <= PW_OP_ATOMIC_RETURN;
+}
+
+static void scheduler_step(void *object, uint64_t index, pw_cycle now);
+
+static void post_scheduler(struct pw_sm *sm, uint32_t index, pw_cycle now)
+{
+    struct pw_scheduler *s = &sm->schedulers[index];
+    if (s->posted)
+        return;
+    s->posted = true;
+    pw_events_post(sm->gpu->wiring.events, now > s->free ? now : s->free, scheduler_step, sm, index);
+}
+
+static void make_ready(struct pw_sm *sm, uint32_t slot, pw_cycle now)
+{
+    struct pw_sm_warp *w = &sm->warps[slot];
+    w->state = PW_WARP_READY;
+    sm->schedulers[w->scheduler].ready |= 1ULL << slot;
+    post_scheduler(sm, w->scheduler, now);
+}
+
+static void make_wait(struct pw_sm *sm, uint32_t slot, enum pw_warp_state state)
+{
+    struct pw_sm_warp *w = &sm->warps[slot];
+    w->state = (uint8_t)state;
+    sm->schedulers[w->scheduler].ready &= ~(1ULL << slot);
+}
+
+static const struct pw_op *next_op(const struct pw_sm_warp *w)
+{
+    return (const struct pw_op *)&w->warp->words[w->warp->read];
+}
+
+/* The loads that may be outstanding when this operation issues. */
+static uint8_t allowed_in_flight(const struct pw_gpu *g, const struct pw_op *op)
+{
+    if (op->kind == PW_OP_EXIT)
+        return 0;
+    uint8_t limit = (uint8_t)(g->config.sm.loads_per_warp - 1);
+    return is_load(op->kind) && op->loads_in_flight > limit ? limit : op->loads_in_flight;
+}
+
+/* Finds out what the warp's next operation waits for. */
+void pw_sm_prepare_warp(struct pw_sm *sm, uint32_t slot, pw_cycle now)
+{
+    struct pw_sm_warp *w = &sm->warps[slot];
+    if (w->warp->read == w->warp->write)
+        pw_warp_refill(w->warp);
+    uint8_t allowed = allowed_in_flight(sm->gpu, next_op(w));
+    if (allowed < 64 && w->pending >> allowed) {
+        w->in_flight = allowed;
+        make_wait(sm, slot, PW_WARP_LOADS);
+        return;
+    }
+    make_ready(sm, slot, now);
+}
+
+static void dependency_over(void *object, uint64_t slot, pw_cycle now)
+{
+    pw_sm_prepare_warp(object, (uint32_t)slot, now);
+}
+
+void pw_sm_load_complete(struct pw_sm *sm, uint32_t owner, pw_cycle now)
+{
+    uint32_t slot = owner >> 16, number = owner & 0xffff;
+    struct pw_sm_warp *w = &sm->warps[slot];
+    w->pending &= ~(1ULL << ((w->loads - 1 - number) & 0xffff));
+    if (w->state == PW_WARP_LOADS && !(w->pending >> w->in_flight))
+        make_ready(sm, slot, now);
+}
+
+void pw_sm_lsu_has_room(struct pw_sm *sm, pw_cycle now)
+{
+    uint64_t waiting = sm->lsu.waiting_warps;
+    sm->lsu.waiting_warps = 0;
+    for (; waiting; waiting &= waiting - 1)
+        make_ready(sm, (uint32_t)__builtin_ctzll(waiting), now);
+}
+
+/* Takes (part of) a run of arithmetic; returns the cycles the scheduler is busy. */
+static uint32_t issue_compute(struct pw_sm *sm, uint32_t slot, pw_cycle now)
+{
+    struct pw_sm_warp *w = &sm->warps[slot];
+    struct pw_gpu *g = sm->gpu;
+    struct pw_op *op = (struct pw_op *)&w->warp->words[w->warp->read];
+    uint32_t count = g->schedule->greedy ? op->count_or_mask : 1;
+    g->counters[sm->app].issued += count;
+    op->count_or_mask -= count;
+    if (op->count_or_mask)
+        return count;
+    w->warp->read++;
+    pw_cycle ready = now + count - 1 + g->config.sm.dependency_latency;
+    if (ready > now + count) {
+        make_wait(sm, slot, PW_WARP_DEPENDENCY);
+        pw_events_post(g->wiring.events, ready, dependency_over, sm, slot);
+    } else {
+        pw_sm_prepare_warp(sm, slot, now);
+    }
+    return count;
+}
+
+static void issue_memory(struct pw_sm *sm, uint32_t slot, pw_cycle now)
+{
+    struct pw_sm_warp *w = &sm->warps[slot];
+    const struct pw_op *op = next_op(w);
+    const uint64_t *words = &w->warp->words[w->warp->read + 1];
+    if (is_load(op->kind)) {
+        w->pending = w->pending << 1 | 1;
+        w->loads++;
+    }
+    pw_lsu_push(sm, slot, op, words, now);
+    uint32_t length = op->form == PW_FORM_AFFINE ? 3 : 1 + (uint32_t)__builtin_popcount(op->count_or_mask);
+    w->warp->read = (uint16_t)(w->warp->read + length);
+    sm->gpu->counters[sm->app].issued++;
+    sm->gpu->counters[sm->app].memory_instructions++;
+    pw_sm_prepare_warp(sm, slot, now);
+}
+
+static void release_barrier(struct pw_sm *sm, struct pw_cta *cta, pw_cycle now)
+{
+    cta->arrived = 0;
+    for (uint64_t slots = cta->warps; slots; slots &= slots - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(slots);
+        if (sm->warps[slot].state == PW_WARP_BARRIER)
+            pw_sm_prepare_warp(sm, slot, now);
+    }
+}
+
+static void issue_barrier(struct pw_sm *sm, uint32_t slot, pw_cycle now)
+{
+    struct pw_sm_warp *w = &sm->warps[slot];
+    struct pw_cta *cta = &sm->cta[w->cta];
+    w->warp->read++;
+    sm->gpu->counters[sm->app].issued++;
+    make_wait(sm, slot, PW_WARP_BARRIER);
+    if (++cta->arrived == cta->left)
+        release_barrier(sm, cta, now);
+}
+
+static void issue_exit(struct pw_sm *sm, uint32_t slot, pw_cycle now)
+{
+    struct pw_sm_warp *w = &sm->warps[slot];
+    struct pw_cta *cta = &sm->cta[w->cta];
+    sm->gpu->counters[sm->app].issued++;
+    make_wait(sm, slot, PW_WARP_EMPTY);
+    sm->schedulers[w->scheduler].free = now + 1;
+    cta->left--;
+    if (cta->left && cta->arrived == cta->left)
+        release_barrier(sm, cta, now);
+    pw_cta_warp_exited(sm, slot, now);
+}
+
+/* Issues the next operation of a warp; returns the cycles the scheduler is busy, 0 when the warp could not issue. */
+static uint32_t issue(struct pw_sm *sm, uint32_t slot, pw_cycle now)
+{
+    uint8_t kind = next_op(&sm->warps[slot])->kind;
+    if (kind == PW_OP_COMPUTE)
+        return issue_compute(sm, slot, now);
+    if (is_memory(kind)) {
+        if (!pw_lsu_has_room(sm)) {
+            make_wait(sm, slot, PW_WARP_LSU);
+            sm->lsu.waiting_warps |= 1ULL << slot;
+            return 0;
+        }
+        issue_memory(sm, slot, now);
+    } else if (kind == PW_OP_BARRIER) {
+        issue_barrier(sm, slot, now);
+    } else {
+        issue_exit(sm, slot, now);
+    }
+    return 1;
+}
+
+static void scheduler_step(void *object, uint64_t index, pw_cycle now)
+{
+    struct pw_sm *sm = object;
+    struct pw_scheduler *s = &sm->schedulers[index];
+    pw_cycle idle_since = s->free > s->resident_since ? s->free : s->resident_since;
+    /* `posted` stays set meanwhile: what becomes ready through this instruction is seen below. */
+    while (s->ready) {
+        uint32_t slot = sm->gpu->schedule->pick(s->ready, s->last, sm->age);
+        uint32_t busy = issue(sm, slot, now);
+        if (!busy)
+            continue;
+        s->last = slot;
+        s->free = now + busy;
+        sm->gpu->counters[sm->app].stall_cycles += now - idle_since;
+        break;
+    }
+    s->posted = false;
+    if (s->ready)
+        post_scheduler(sm, (uint32_t)index, now);
+}

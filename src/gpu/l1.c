@@ -1,0 +1,194 @@
+/* The L1 data cache of an SM, write-through: loads, stores and atomics whose translation is known.
+ *
+ * A load that misses takes a miss register, or merges into the one its line has, and goes through the crossbar; lines
+ * are allocated when their data arrives. Stores go on to the L2 without allocating; a line that is present is dropped
+ * (evict, as on Fermi and Kepler) or kept up to date (update, as on Volta). Atomics are done at the L2 and drop the
+ * line. All of them leave the SM `latency` cycles after they reached the cache. */
+#include "gpu/gpu_internal.h"
+
+enum { ARRIVED_SHIFT = 4 };
+
+const struct pw_option pw_l1d_options[] = {
+    {"bytes", PW_OPTION_BYTES, offsetof(struct pw_l1d_config, bytes), 128, 1 << 30, "16KB", "bytes", NULL,
+     "Capacity per SM.", false},
+    {"ways", PW_OPTION_COUNT, offsetof(struct pw_l1d_config, ways), 1, 4096, "4", "ways", NULL, "Associativity.",
+     false},
+    {"latency", PW_OPTION_CYCLES, offsetof(struct pw_l1d_config, latency), 1, 10000, "1", "cycles", NULL,
+     "Cycles of a hit; a miss leaves the SM after as many.", false},
+    {"mshrs", PW_OPTION_COUNT, offsetof(struct pw_l1d_config, mshrs), 1, 65536, "64", "entries", NULL,
+     "Lines that can be outstanding at once.", false},
+    {"sectored", PW_OPTION_BOOL, offsetof(struct pw_l1d_config, sectored), 0, 0, "off", "", NULL,
+     "Fetch 32-byte sectors on demand instead of whole 128-byte lines.", false},
+    {"write", PW_OPTION_CHOICE, offsetof(struct pw_l1d_config, write), 0, 0, "evict", "",
+     (const char *const[]){"evict", "update", NULL}, "What a store does to a line that is present.", false},
+    {0}};
+
+void pw_gpu_line_finished(struct pw_gpu *g, pw_cycle now)
+{
+    if (--g->lines_outstanding || !g->config.sm.serial)
+        return;
+    for (uint32_t i = 0; i < g->config.sm.count; i++)
+        if (g->sms[i].lsu.waiting_warps)
+            pw_sm_lsu_has_room(&g->sms[i], now);
+}
+
+static void load_complete_event(void *object, uint64_t owner, pw_cycle now)
+{
+    pw_sm_load_complete(object, (uint32_t)owner, now);
+}
+
+void pw_l1_line_done(struct pw_sm *sm, uint32_t owner, pw_cycle at, pw_cycle now)
+{
+    struct pw_gpu *g = sm->gpu;
+    struct pw_load *load = &sm->warps[owner >> 16].load[owner & 0xffff & (g->config.sm.loads_per_warp - 1)];
+    if (at > load->done)
+        load->done = at;
+    load->lines--;
+    if (!load->lines) {
+        if (load->done > now)
+            pw_events_post(g->wiring.events, load->done, load_complete_event, sm, owner);
+        else
+            pw_sm_load_complete(sm, owner, now);
+    }
+    pw_gpu_line_finished(g, now);
+}
+
+static void send(struct pw_sm *sm, const struct pw_request *access, uint8_t sectors, uint32_t owner, pw_cycle at)
+{
+    struct pw_gpu *g = sm->gpu;
+    struct pw_request *r = pw_request_take(&g->pool);
+    *r = *access;
+    r->sectors = sectors;
+    r->owner = owner;
+    r->issued = at;
+    pw_memory_send(g->memory, r, at + g->config.l1d.latency);
+}
+
+static bool send_store(struct pw_sm *sm, const struct pw_request *access, pw_cycle at, enum pw_lsu_wait *out_wait)
+{
+    struct pw_gpu *g = sm->gpu;
+    bool answered = access->owner != PW_NO_OWNER;
+    if (!answered && sm->stores_in_flight == g->config.sm.stores) {
+        *out_wait = PW_LSU_STORES;
+        return false;
+    }
+    int64_t slot = pw_cache_find(&sm->l1, access->line, access->line);
+    if (slot >= 0 && (access->kind == PW_REQUEST_ATOMIC || g->config.l1d.write == PW_L1_EVICT))
+        pw_cache_drop(&sm->l1, slot);
+    g->l1d_counters[sm->app].stores++;
+    if (!answered) {
+        sm->stores_in_flight++;
+        g->launches[sm->app].stores_in_flight++;
+    }
+    send(sm, access, access->sectors, access->owner, at);
+    return true;
+}
+
+/* A load that misses: into the miss register of its line, fetching the sectors that are not under way. */
+static bool miss(struct pw_sm *sm, const struct pw_request *access, uint8_t wanted, pw_cycle at)
+{
+    struct pw_gpu *g = sm->gpu;
+    struct pw_mshr_entry *e = pw_mshr_find(&sm->l1_mshr, access->line);
+    if (!e) {
+        if (pw_mshr_full(&sm->l1_mshr))
+            return false;
+        e = pw_mshr_add(&sm->l1_mshr, access->line);
+        e->mask = wanted;
+        send(sm, access, wanted, access->owner, at);
+        return true;
+    }
+    g->l1d_counters[sm->app].merges++;
+    struct pw_request *r = pw_request_take(&g->pool);
+    *r = *access;
+    r->sectors = wanted;
+    pw_request_list_push(&e->waiting, r);
+    uint8_t missing = wanted & (uint8_t)~e->mask;
+    if (missing) {
+        e->mask |= missing;
+        send(sm, access, missing, PW_NO_OWNER, at);
+    }
+    return true;
+}
+
+bool pw_l1_access(struct pw_sm *sm, const struct pw_request *access, pw_cycle at, enum pw_lsu_wait *out_wait)
+{
+    struct pw_gpu *g = sm->gpu;
+    if (access->kind != PW_REQUEST_READ)
+        return send_store(sm, access, at, out_wait);
+    struct pw_l1d_counters *c = &g->l1d_counters[sm->app];
+    uint8_t wanted = g->config.l1d.sectored ? access->sectors : PW_ALL_SECTORS;
+    int64_t slot = pw_cache_find(&sm->l1, access->line, access->line);
+    bool hit = slot >= 0 && (sm->l1.valid[slot] & wanted) == wanted;
+    if (!hit && !miss(sm, access, wanted, at)) {
+        *out_wait = PW_LSU_L1_MSHR;
+        return false;
+    }
+    c->accesses++;
+    c->hits += hit;
+    c->misses += !hit;
+    if (hit) {
+        pw_cache_touch(&sm->l1, slot);
+        pw_l1_line_done(sm, access->owner, at + g->config.l1d.latency, g->wiring.events->now);
+    }
+    return true;
+}
+
+static void fill(struct pw_sm *sm, uint32_t line, uint8_t sectors)
+{
+    int64_t slot = pw_cache_find(&sm->l1, line, line);
+    if (slot < 0) {
+        struct pw_victim victim;
+        slot = pw_cache_allocate(&sm->l1, line, line, &victim);
+    }
+    sm->l1.valid[slot] |= sectors;
+}
+
+/* Completes those waiting loads whose sectors have all arrived; the others stay. */
+static void wake_waiting(struct pw_sm *sm, struct pw_mshr_entry *e, pw_cycle now)
+{
+    uint8_t arrived = (uint8_t)(e->mask >> ARRIVED_SHIFT), asked = e->mask & PW_ALL_SECTORS;
+    struct pw_request *r = e->waiting.first;
+    struct pw_request_list still = {0};
+    for (struct pw_request *next; r; r = next) {
+        next = r->next;
+        if ((arrived & r->sectors) != r->sectors) {
+            pw_request_list_push(&still, r);
+            continue;
+        }
+        pw_l1_line_done(sm, r->owner, now, now);
+        pw_request_give(&sm->gpu->pool, r);
+    }
+    e->waiting = still;
+    if (arrived == asked)
+        pw_mshr_remove(&sm->l1_mshr, e);
+}
+
+void pw_l1_reply(void *gpu, struct pw_request *r, pw_cycle now)
+{
+    struct pw_gpu *g = gpu;
+    struct pw_sm *sm = &g->sms[r->source];
+    if (r->kind == PW_REQUEST_READ) {
+        fill(sm, r->line, r->sectors);
+        struct pw_mshr_entry *e = pw_mshr_find(&sm->l1_mshr, r->line);
+        e->mask |= (uint64_t)r->sectors << ARRIVED_SHIFT;
+        if (r->owner != PW_NO_OWNER)
+            pw_l1_line_done(sm, r->owner, now, now);
+        wake_waiting(sm, e, now);
+        pw_lsu_resume(sm, PW_LSU_L1_MSHR, now);
+    } else {
+        pw_l1_line_done(sm, r->owner, now, now);
+    }
+    pw_request_give(&g->pool, r);
+}
+
+void pw_l1_stored(void *gpu, struct pw_request *r, pw_cycle now)
+{
+    struct pw_gpu *g = gpu;
+    struct pw_sm *sm = &g->sms[r->source];
+    sm->stores_in_flight--;
+    g->launches[sm->app].stores_in_flight--;
+    pw_request_give(&g->pool, r);
+    pw_lsu_resume(sm, PW_LSU_STORES, now);
+    pw_gpu_line_finished(g, now);
+    pw_gpu_launch_maybe_done(g, sm->app, now);
+}

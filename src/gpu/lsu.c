@@ -1,0 +1,249 @@
+/* The load-store unit of an SM: in order, one line per cycle, and the L1 TLB in front of it.
+ *
+ * Memory instructions queue up as the lines the coalescer made of them. Each cycle the unit takes one line: the first
+ * line of a page looks the page up in the L1 TLB, and the others use that answer. A line whose translation is known
+ * goes on to the L1 cache. On a TLB miss all lines of the page are parked in the TLB's miss registers and the unit
+ * goes on with the next page (non-blocking), or waits (stall_lsu). When the translation comes, parked lines are
+ * replayed, one per cycle, before anything in the queue. When a miss register or a place in the store buffer is
+ * wanting, the unit waits where it is.
+ *
+ * The TLB and the L1 cache are looked up in the same step of the simulation, though the cache is reached `latency`
+ * cycles later; a fill that arrives in between counts as a merge instead of a hit. */
+#include "gpu/gpu_internal.h"
+
+const struct pw_option pw_l1_tlb_options[] = {
+    {"on_miss", PW_OPTION_CHOICE, offsetof(struct pw_l1_tlb_config, on_miss), 0, 0, "nonblocking", "",
+     (const char *const[]){"nonblocking", "stall_lsu", NULL},
+     "Whether the load-store unit goes on behind a miss in the L1 TLB, or waits for the translation.", false},
+    {0}};
+
+static void lsu_step(void *object, uint64_t argument, pw_cycle now);
+
+static void post_step(struct pw_sm *sm, pw_cycle now)
+{
+    struct pw_lsu *l = &sm->lsu;
+    if (l->posted)
+        return;
+    l->posted = true;
+    pw_events_post(sm->gpu->wiring.events, now > l->free ? now : l->free, lsu_step, sm, 0);
+}
+
+bool pw_lsu_has_room(const struct pw_sm *sm)
+{
+    const struct pw_sm_config *c = &sm->gpu->config.sm;
+    if (c->serial && sm->gpu->lines_outstanding)
+        return false;
+    return sm->lsu.count < c->lsu_queue;
+}
+
+static uint8_t request_kind(uint8_t op_kind)
+{
+    switch (op_kind) {
+    case PW_OP_LOAD:
+        return PW_REQUEST_READ;
+    case PW_OP_STORE:
+        return PW_REQUEST_WRITE;
+    default:
+        return PW_REQUEST_ATOMIC;
+    }
+}
+
+void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const uint64_t *words, pw_cycle now)
+{
+    struct pw_gpu *g = sm->gpu;
+    struct pw_lsu *l = &sm->lsu;
+    uint32_t place = l->first + l->count++;
+    if (place >= g->config.sm.lsu_queue)
+        place -= g->config.sm.lsu_queue;
+    struct pw_lsu_entry *e = &l->queue[place];
+    e->kind = request_kind(op->kind);
+    e->count = (uint8_t)pw_coalesce(op, words, g->page_lines_shift, e->lines);
+    e->next = 0;
+    e->warp = (uint8_t)slot;
+    e->counted = e->translated = false;
+    e->owner = PW_NO_OWNER;
+    if (op->kind == PW_OP_LOAD || op->kind == PW_OP_ATOMIC_RETURN) {
+        struct pw_sm_warp *w = &sm->warps[slot];
+        e->owner = pw_load_owner(slot, w->loads - 1);
+        w->load[(w->loads - 1) & (g->config.sm.loads_per_warp - 1)] = (struct pw_load){0, e->count};
+    }
+    g->lines_outstanding += e->count;
+    g->counters[sm->app].lines += e->count;
+    if (l->wait == PW_LSU_NOT_WAITING)
+        post_step(sm, now);
+}
+
+static struct pw_request access_of(const struct pw_sm *sm, const struct pw_lsu_entry *e, unsigned line)
+{
+    return (struct pw_request){.vaddr_line = e->lines[line].line,
+                               .sectors = e->lines[line].sectors,
+                               .full = e->lines[line].full,
+                               .kind = e->kind,
+                               .owner = e->owner,
+                               .source = (uint16_t)sm->id,
+                               .app = sm->app};
+}
+
+static uint32_t physical_line(const struct pw_gpu *g, pw_pfn first_frame, uint64_t vaddr_line)
+{
+    uint64_t within = vaddr_line & ((1ULL << g->page_lines_shift) - 1);
+    return (uint32_t)(((uint64_t)first_frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT)) + within);
+}
+
+/* Parks the lines of the present page in a miss register until their translation comes. */
+static void park(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_mshr_entry *miss)
+{
+    struct pw_gpu *g = sm->gpu;
+    for (; e->next < e->count && e->lines[e->next].line >> g->page_lines_shift == e->page; e->next++) {
+        struct pw_request *r = pw_request_take(&g->pool);
+        *r = access_of(sm, e, e->next);
+        pw_request_list_push(&miss->waiting, r);
+    }
+}
+
+/* The head's present page is not in the TLB. Returns what to wait for, if anything. */
+static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, pw_cycle now)
+{
+    struct pw_gpu *g = sm->gpu;
+    struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, e->page);
+    if (miss) {
+        g->tlb_counters[sm->app].merges++;
+    } else {
+        if (pw_mshr_full(&sm->tlb_mshr))
+            return PW_LSU_TLB_MSHR;
+        miss = pw_mshr_add(&sm->tlb_mshr, e->page);
+        pw_mmu_request(g->mmu, sm->id, sm->app, (pw_vpn){e->page << g->page_order}, now + g->config.l1_tlb.tlb.latency);
+    }
+    miss->mask |= 1ULL << e->warp;
+    if (g->config.l1_tlb.on_miss == PW_TLB_STALL_LSU || g->config.sm.serial)
+        return PW_LSU_TRANSLATION;
+    park(sm, e, miss);
+    e->counted = false;
+    return PW_LSU_NOT_WAITING;
+}
+
+/* Makes the translation of the head's next line known, if it can be. */
+static enum pw_lsu_wait translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_cycle now)
+{
+    struct pw_gpu *g = sm->gpu;
+    uint64_t page = e->lines[e->next].line >> g->page_lines_shift;
+    if (e->translated && page == e->page)
+        return PW_LSU_NOT_WAITING;
+    e->page = page;
+    e->translated = pw_tlb_lookup(&sm->tlb, sm->app, (pw_vpn){page << g->page_order}, &e->frame);
+    if (!e->counted) {
+        struct pw_tlb_counters *c = &g->tlb_counters[sm->app];
+        c->lookups++;
+        c->hits += e->translated;
+        c->misses += !e->translated;
+        e->counted = true;
+    }
+    if (e->translated) {
+        e->counted = false;
+        return PW_LSU_NOT_WAITING;
+    }
+    return miss_page(sm, e, now);
+}
+
+static void pop_if_done(struct pw_sm *sm, const struct pw_lsu_entry *e, pw_cycle now)
+{
+    struct pw_lsu *l = &sm->lsu;
+    if (e->next < e->count)
+        return;
+    if (++l->first == sm->gpu->config.sm.lsu_queue)
+        l->first = 0;
+    l->count--;
+    if (l->waiting_warps && pw_lsu_has_room(sm))
+        pw_sm_lsu_has_room(sm, now);
+}
+
+/* Takes one line from the head of the queue. */
+static enum pw_lsu_wait step_queue(struct pw_sm *sm, pw_cycle now)
+{
+    struct pw_gpu *g = sm->gpu;
+    struct pw_lsu_entry *e = &sm->lsu.queue[sm->lsu.first];
+    enum pw_lsu_wait wait = translate(sm, e, now);
+    if (wait != PW_LSU_NOT_WAITING)
+        return wait;
+    if (e->translated) {
+        struct pw_request access = access_of(sm, e, e->next);
+        access.line = physical_line(g, e->frame, access.vaddr_line);
+        if (!pw_l1_access(sm, &access, now + g->config.l1_tlb.tlb.latency, &wait))
+            return wait;
+        e->next++;
+    }
+    pop_if_done(sm, e, now);
+    return PW_LSU_NOT_WAITING;
+}
+
+/* Takes one line whose translation has come late. */
+static enum pw_lsu_wait step_replay(struct pw_sm *sm, pw_cycle now)
+{
+    enum pw_lsu_wait wait;
+    if (!pw_l1_access(sm, sm->lsu.replay.first, now, &wait))
+        return wait;
+    pw_request_give(&sm->gpu->pool, pw_request_list_pop(&sm->lsu.replay));
+    return PW_LSU_NOT_WAITING;
+}
+
+static void lsu_step(void *object, uint64_t argument, pw_cycle now)
+{
+    (void)argument;
+    struct pw_sm *sm = object;
+    struct pw_lsu *l = &sm->lsu;
+    l->posted = false;
+    bool replay = l->replay.first != NULL;
+    if (replay)
+        l->wait = (uint8_t)step_replay(sm, now);
+    else if (l->count)
+        l->wait = (uint8_t)step_queue(sm, now);
+    else
+        return;
+    if (l->wait != PW_LSU_NOT_WAITING)
+        return;
+    l->free = now + 1;
+    if (l->replay.first || l->count)
+        post_step(sm, now);
+}
+
+void pw_lsu_resume(struct pw_sm *sm, enum pw_lsu_wait reason, pw_cycle now)
+{
+    struct pw_lsu *l = &sm->lsu;
+    if (l->wait != reason)
+        return;
+    l->wait = PW_LSU_NOT_WAITING;
+    post_step(sm, now);
+}
+
+/* The head waits for this page under stall_lsu: it goes on with the translation it has been given. */
+static void hand_to_head(struct pw_sm *sm, uint64_t page)
+{
+    struct pw_lsu_entry *e = &sm->lsu.queue[sm->lsu.first];
+    if (e->page == page) {
+        pw_tlb_lookup(&sm->tlb, sm->app, (pw_vpn){page << sm->gpu->page_order}, &e->frame);
+        e->translated = true;
+        e->counted = false;
+    }
+}
+
+unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
+{
+    struct pw_gpu *g = gpu;
+    struct pw_sm *sm = &g->sms[sm_id];
+    uint64_t page = vpn.v >> g->page_order;
+    struct pw_translation t = pw_page_table_lookup(g->wiring.tables[sm->app], vpn);
+    pw_tlb_insert(&sm->tlb, sm->app, vpn, t);
+    struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);
+    unsigned warps = (unsigned)__builtin_popcountll(miss->mask);
+    for (struct pw_request *r; (r = pw_request_list_pop(&miss->waiting));) {
+        r->line = physical_line(g, t.frame, r->vaddr_line);
+        pw_request_list_push(&sm->lsu.replay, r);
+    }
+    pw_mshr_remove(&sm->tlb_mshr, miss);
+    if (sm->lsu.wait == PW_LSU_TRANSLATION)
+        hand_to_head(sm, page);
+    pw_lsu_resume(sm, (enum pw_lsu_wait)sm->lsu.wait == PW_LSU_TRANSLATION ? PW_LSU_TRANSLATION : PW_LSU_TLB_MSHR, now);
+    if (sm->lsu.replay.first && sm->lsu.wait == PW_LSU_NOT_WAITING)
+        post_step(sm, now);
+    return warps;
+}

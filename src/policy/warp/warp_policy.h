@@ -1,0 +1,26 @@
+/* The family "warp schedule": which of the ready warps issues next.
+ *
+ * A scheduler asks once per issue. `ready` has one bit per warp slot of the SM and is never 0; `last` is the slot that
+ * issued last, or PW_NO_WARP; age[slot] grows with the order in which warps came to the SM. The answer is a slot whose
+ * bit is set. One file per policy, one line in warp.def. */
+#ifndef PW_POLICY_WARP_H
+#define PW_POLICY_WARP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PW_NO_WARP UINT32_MAX
+
+struct pw_warp_policy {
+    const char *name;
+    const char *summary;
+    /* Whether a warp that can go on always does. Then a run of arithmetic is taken in one step, which is exact, since
+     * nobody else would have been chosen in between; otherwise it is issued one instruction at a time. */
+    bool greedy;
+    uint32_t (*pick)(uint64_t ready, uint32_t last, const uint32_t *age);
+};
+
+extern const struct pw_warp_policy *const pw_warp_policies[];
+extern const char *const pw_warp_policy_names[];
+
+#endif

@@ -1,0 +1,50 @@
+/* The table of option groups: which prefix lies over which struct. */
+#include "system/config.h"
+
+static const struct pw_option sim_options[] = {
+    {"progress_limit", PW_OPTION_COUNT, offsetof(struct pw_sim_config, progress_limit), 1000, 4e9, "20M", "cycles",
+     NULL, "Cycles without an instruction issued after which a run is given up.", false},
+    {0}};
+
+static const struct pw_option gpu_options[] = {
+    {"clock_mhz", PW_OPTION_COUNT, offsetof(struct pw_gpu_config, clock_mhz), 1, 10000, "1020", "MHz", NULL,
+     "Core clock: the unit of simulated time.", false},
+    {"launch_latency", PW_OPTION_CYCLES, offsetof(struct pw_gpu_config, launch_latency), 0, 10000000, "0", "cycles",
+     NULL, "Cycles from the launch of a kernel to its first CTA.", false},
+    {0}};
+
+#define GPU(field) offsetof(struct pw_config, gpu.field)
+
+const struct pw_option_group pw_config_groups[] = {{"gpu", gpu_options, offsetof(struct pw_config, gpu)},
+                                                   {"sm", pw_sm_options, GPU(sm)},
+                                                   {"l1_tlb", pw_tlb_options, GPU(l1_tlb.tlb)},
+                                                   {"l1_tlb", pw_l1_tlb_options, GPU(l1_tlb)},
+                                                   {"l2_tlb", pw_tlb_options, GPU(l2_tlb.tlb)},
+                                                   {"l2_tlb", pw_l2_tlb_options, GPU(l2_tlb)},
+                                                   {"walk", pw_walk_options, GPU(walk)},
+                                                   {"pwc", pw_walk_cache_options, GPU(walk_cache)},
+                                                   {"page", pw_page_options, offsetof(struct pw_config, page)},
+                                                   {"l1d", pw_l1d_options, GPU(l1d)},
+                                                   {"xbar", pw_crossbar_options, GPU(crossbar)},
+                                                   {"l2", pw_l2_options, GPU(l2)},
+                                                   {"dram", pw_dram_options, GPU(dram)},
+                                                   {"sim", sim_options, offsetof(struct pw_config, sim)},
+                                                   {0}};
+
+enum pw_status pw_config_create(struct pw_config *config, struct pw_options **out, struct pw_error *err)
+{
+    *config = (struct pw_config){0};
+    return pw_options_create(pw_config_groups, config, &config->gpu.clock_mhz, out, err);
+}
+
+enum pw_status pw_config_finish(struct pw_config *config, struct pw_options *options, struct pw_error *err)
+{
+    enum pw_status status = pw_options_finish(options, err);
+    if (status != PW_OK)
+        return status;
+    config->gpu.orders = 1U << pw_page_config_order(&config->page);
+    if (config->gpu.sm.warps < config->gpu.sm.schedulers)
+        return pw_fail(err, PW_USER_ERROR, "sm.schedulers = %u is more than sm.warps = %u", config->gpu.sm.schedulers,
+                       config->gpu.sm.warps);
+    return PW_OK;
+}

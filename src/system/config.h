@@ -1,0 +1,26 @@
+/* The whole configuration of a run: every module's struct, and the groups of options over them. */
+#ifndef PW_SYSTEM_CONFIG_H
+#define PW_SYSTEM_CONFIG_H
+
+#include "gpu/gpu.h"
+#include "vm/address_space.h"
+
+struct pw_sim_config {
+    uint32_t progress_limit; /* cycles without an instruction after which a run is given up */
+};
+
+struct pw_config {
+    struct pw_sim_config sim;
+    struct pw_gpu_config gpu;
+    struct pw_page_config page;
+};
+
+extern const struct pw_option_group pw_config_groups[];
+
+/* Options over a configuration, with all defaults set. */
+enum pw_status pw_config_create(struct pw_config *config, struct pw_options **out, struct pw_error *err);
+
+/* Resolves what depends on other options and checks combinations. Call after the last option has been set. */
+enum pw_status pw_config_finish(struct pw_config *config, struct pw_options *options, struct pw_error *err);
+
+#endif

@@ -1,0 +1,196 @@
+/* Turns a finished system into a result that stands on its own. */
+#include "system/system.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* A result and everything it points to. Memory is taken from a list of blocks, so that freeing it is one walk. */
+struct block {
+    struct block *next;
+    max_align_t bytes[];
+};
+
+struct box {
+    struct pw_result result;
+    struct block *blocks;
+    bool out_of_memory;
+};
+
+static void *take(struct box *b, size_t count, size_t size)
+{
+    struct block *block = calloc(1, sizeof *block + count * size);
+    if (!block) {
+        b->out_of_memory = true;
+        return NULL;
+    }
+    block->next = b->blocks;
+    b->blocks = block;
+    return block->bytes;
+}
+
+static const char *text(struct box *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static const char *text(struct box *b, const char *format, ...)
+{
+    char buffer[PW_OPTION_TEXT_CAPACITY];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(buffer, sizeof buffer, format, args);
+    va_end(args);
+    char *copy = take(b, strlen(buffer) + 1, 1);
+    if (copy)
+        strcpy(copy, buffer);
+    return copy;
+}
+
+void pw_result_free(struct pw_result *r)
+{
+    if (!r)
+        return;
+    struct box *b = (struct box *)r;
+    for (struct block *block = b->blocks, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
+    free(b);
+}
+
+static void add_apps(struct box *b, const struct pw_system *s)
+{
+    struct pw_result *r = &b->result;
+    int issued = pw_stats_find(s->stats, "sm.issued");
+    r->apps = take(b, s->app_count, sizeof *r->apps);
+    if (!r->apps)
+        return;
+    r->app_count = s->app_count;
+    for (unsigned i = 0; i < s->app_count; i++) {
+        uint64_t instructions = pw_stats_exact(s->stats, (size_t)issued, (int)i, s->region_from, s->region_to);
+        r->apps[i] = (struct pw_app_result){.name = text(b, "%s", s->apps[i].program.text),
+                                            .warp_instructions = instructions,
+                                            .cycles = r->cycles,
+                                            .ipc = r->cycles ? (double)instructions / (double)r->cycles : 0,
+                                            .checks = pw_host_checks(s->apps[i].host)};
+    }
+}
+
+static void add_options(struct box *b, const struct pw_options *options)
+{
+    struct pw_result *r = &b->result;
+    size_t count = pw_options_count(options);
+    r->options = take(b, count, sizeof *r->options);
+    for (size_t i = 0; r->options && i < count; i++) {
+        struct pw_option_view view;
+        pw_options_view(options, i, &view);
+        r->options[i] =
+            (struct pw_option_value){text(b, "%s", view.name), text(b, "%s", view.value), text(b, "%s", view.origin)};
+        r->option_count = i + 1;
+    }
+}
+
+static void add_metrics(struct box *b, const struct pw_system *s)
+{
+    struct pw_result *r = &b->result;
+    size_t count = pw_stats_count(s->stats), groups = 1 + s->app_count;
+    r->metrics = take(b, groups * count, sizeof *r->metrics);
+    for (size_t group = 0; r->metrics && group < groups; group++) {
+        int app = (int)group - 1;
+        for (size_t i = 0; i < count; i++) {
+            struct pw_metric_info info = pw_stats_info(s->stats, i);
+            struct pw_metric *m = &r->metrics[r->metric_count++];
+            m->name = app < 0 ? text(b, "gpu0.%s", info.name) : text(b, "app%d.%s", app, info.name);
+            m->unit = text(b, "%s", info.unit);
+            m->is_integer = !info.is_ratio;
+            m->real = pw_stats_value(s->stats, i, app, s->region_from, s->region_to);
+            if (m->is_integer)
+                m->integer = pw_stats_exact(s->stats, i, app, s->region_from, s->region_to);
+        }
+    }
+}
+
+static struct pw_window *add_windows(struct box *b, const struct pw_system *s, const struct pw_spans *spans,
+                                     size_t *out_count)
+{
+    size_t metrics = pw_stats_count(s->stats);
+    struct pw_window *windows = take(b, spans->count, sizeof *windows);
+    for (size_t i = 0; windows && i < spans->count; i++) {
+        const struct pw_span *span = &spans->rows[i];
+        double *values = take(b, metrics, sizeof *values);
+        if (!values || !span->to)
+            break;
+        for (size_t k = 0; k < metrics; k++)
+            values[k] = pw_stats_value(s->stats, k, span->name ? (int)span->app : -1, span->from, span->to);
+        windows[i] = (struct pw_window){.name = span->name ? text(b, "%s", span->name) : NULL,
+                                        .app = span->app,
+                                        .index = span->index,
+                                        .first_cycle = span->first,
+                                        .outer_cycle = span->outer,
+                                        .values = values};
+        *out_count = i + 1;
+    }
+    return windows;
+}
+
+static void add_window_names(struct box *b, const struct pw_system *s)
+{
+    struct pw_result *r = &b->result;
+    size_t metrics = pw_stats_count(s->stats);
+    r->window_metrics = take(b, metrics, sizeof *r->window_metrics);
+    for (size_t i = 0; r->window_metrics && i < metrics; i++)
+        r->window_metrics[i] = text(b, "%s", pw_stats_info(s->stats, i).name);
+    r->window_metric_count = r->window_metrics ? metrics : 0;
+}
+
+static enum pw_status add_identities(struct box *b, struct pw_system *s, struct pw_error *err)
+{
+    struct pw_result *r = &b->result;
+    size_t count = pw_stats_identity_count(s->stats);
+    r->identities = take(b, count, sizeof *r->identities);
+    for (size_t i = 0; r->identities && i < count; i++) {
+        struct pw_error reason;
+        const char *name = pw_stats_identity_name(s->stats, i);
+        if (pw_stats_identity_run(s->stats, i, &reason) != PW_OK)
+            return pw_fail(err, PW_FAILED, "the identity '%s' is broken: %s", name, reason.message);
+        r->identities[i] = (struct pw_identity_result){text(b, "%s", name), true};
+        r->identity_count = i + 1;
+    }
+    return PW_OK;
+}
+
+enum pw_status pw_system_result(struct pw_system *s, struct pw_options *options, const char *machine,
+                                const char *design, double wall_seconds, struct pw_result **out, struct pw_error *err)
+{
+    *out = NULL;
+    struct box *b = calloc(1, sizeof *b);
+    if (!b)
+        return pw_fail_memory(err, "result");
+    struct pw_result *r = &b->result;
+    r->seed = s->seed;
+    r->cycles = s->region_outer - s->region_first;
+    r->nanoseconds = (double)r->cycles * 1000.0 / (double)s->config.gpu.clock_mhz;
+    r->machine = text(b, "%s", machine);
+    r->design = text(b, "%s", design);
+    add_apps(b, s);
+    add_options(b, options);
+    add_metrics(b, s);
+    add_window_names(b, s);
+    r->kernels = add_windows(b, s, &s->kernels, &r->kernel_count);
+    r->intervals = add_windows(b, s, &s->intervals, &r->interval_count);
+    enum pw_status status = add_identities(b, s, err);
+    r->wall_seconds = wall_seconds;
+    r->events = s->events->executed;
+    r->memory_operations = pw_gpu_memory_instructions(s->gpu);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    r->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    if (status == PW_OK && b->out_of_memory)
+        status = pw_fail_memory(err, "result");
+    if (status != PW_OK) {
+        pw_result_free(r);
+        return status;
+    }
+    *out = r;
+    return PW_OK;
+}

@@ -1,0 +1,361 @@
+/* Builds a system, connects host programs with the GPU, and runs the event loop. */
+#include "system/system.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* How far the loop runs between looks at the clock, at the caller's flag and at the progress of the GPU. */
+enum { SLICE_CYCLES = 8192 };
+
+static void fail(struct pw_system *s, const struct pw_error *err)
+{
+    if (!s->failure.status)
+        s->failure = *err;
+    s->stop = true;
+}
+
+static void fail_memory(struct pw_system *s, const char *what)
+{
+    struct pw_error err;
+    pw_fail_memory(&err, what);
+    fail(s, &err);
+}
+
+static enum pw_status backend_alloc(void *backend, uint32_t id, const char *name, uint64_t bytes, pw_vaddr *out,
+                                    struct pw_error *err)
+{
+    (void)id;
+    struct pw_app *a = backend;
+    return pw_address_space_allocate(&a->space, name, bytes, out, err);
+}
+
+static enum pw_status backend_free(void *backend, uint32_t id, pw_vaddr base, uint64_t bytes, struct pw_error *err)
+{
+    (void)id;
+    struct pw_app *a = backend;
+    pw_vpn first, outer;
+    enum pw_status status = pw_address_space_free(&a->space, base, bytes, &first, &outer, err);
+    if (status == PW_OK)
+        pw_gpu_shootdown(a->system->gpu, a->space.asid, first, outer);
+    return status;
+}
+
+static bool in_region(const struct pw_system *s, uint32_t kernel)
+{
+    return s->first_kernel && kernel >= s->first_kernel && kernel <= s->last_kernel;
+}
+
+static enum pw_status backend_launch(void *backend, const struct pw_launch *launch, struct pw_error *err)
+{
+    struct pw_app *a = backend;
+    struct pw_system *s = a->system;
+    pw_cycle now = s->events->now;
+    enum pw_status status = pw_gpu_launch(s->gpu, a->index, launch, now, err);
+    if (status != PW_OK)
+        return status;
+    a->launches++;
+    if (!pw_spans_begin(s, &s->kernels, launch->name, a->index, a->launches, now))
+        return pw_fail_memory(err, "statistics of a kernel");
+    if (in_region(s, a->launches) && !s->region_from) {
+        s->region_from = pw_system_snapshot(s, now);
+        s->region_first = now;
+    }
+    pw_host_suspend(a->host);
+    return PW_OK;
+}
+
+static const struct pw_backend timed_backend = {backend_alloc, backend_free, backend_launch};
+
+static void resume(struct pw_app *a, pw_cycle now)
+{
+    struct pw_system *s = a->system;
+    if (!pw_host_resume(a->host))
+        return;
+    a->ended = true;
+    struct pw_error err;
+    if (pw_host_outcome(a->host, &err) != PW_OK) {
+        fail(s, &err);
+        return;
+    }
+    if (--s->apps_left == 0) {
+        s->end = now;
+        s->stop = true;
+    }
+}
+
+static void launch_done(void *system, unsigned app, pw_cycle now)
+{
+    struct pw_system *s = system;
+    struct pw_app *a = &s->apps[app];
+    struct pw_span *span = NULL;
+    for (size_t i = s->kernels.count; i-- > 0 && !span;)
+        if (s->kernels.rows[i].app == app)
+            span = &s->kernels.rows[i];
+    pw_spans_end(s, span, now);
+    if (!span->to)
+        fail_memory(s, "statistics of a kernel");
+    if (in_region(s, a->launches)) {
+        free(s->region_to);
+        s->region_to = pw_system_snapshot(s, now);
+        s->region_outer = now;
+    }
+    resume(a, now);
+}
+
+static void gpu_failed(void *system, const struct pw_error *err)
+{
+    fail(system, err);
+}
+
+static void interval_over(void *object, uint64_t index, pw_cycle now)
+{
+    struct pw_system *s = object;
+    if (!s->apps_left)
+        return;
+    if (index)
+        pw_spans_end(s, &s->intervals.rows[index - 1], now);
+    if (!pw_spans_begin(s, &s->intervals, NULL, 0, (unsigned)index + 1, now))
+        fail_memory(s, "statistics of an interval");
+    pw_events_post(s->events, now + s->spec->interval, interval_over, s, index + 1);
+}
+
+static void warmup_over(void *object, uint64_t argument, pw_cycle now)
+{
+    (void)argument;
+    struct pw_system *s = object;
+    s->region_from = pw_system_snapshot(s, now);
+    s->region_first = now;
+}
+
+static enum pw_status create_app(struct pw_system *s, unsigned index, struct pw_program program, struct pw_error *err)
+{
+    struct pw_app *a = &s->apps[index];
+    a->system = s;
+    a->index = index;
+    a->program = program;
+    enum pw_status status =
+        pw_address_space_init(&a->space, (pw_asid)index, &s->config.page, &s->physical, &s->page_counters[index], err);
+    if (status != PW_OK)
+        return status;
+    s->tables[index] = a->space.table;
+    return pw_host_create(&a->program, s->seed, index, s->spec->verify, &timed_backend, a, &a->host, err);
+}
+
+static enum pw_status check_frames(void *system, struct pw_error *err)
+{
+    struct pw_system *s = system;
+    struct pw_address_space spaces[PW_MAX_APPS];
+    for (unsigned i = 0; i < s->app_count; i++)
+        spaces[i] = s->apps[i].space;
+    return pw_address_space_check(spaces, s->app_count, err);
+}
+
+static enum pw_status register_statistics(struct pw_system *s, struct pw_error *err)
+{
+    s->stats = pw_stats_create(s->app_count, err);
+    if (!s->stats)
+        return PW_FAILED;
+    pw_gpu_register(s->gpu, s->stats);
+#define COUNTER(name, field, help)                                                                                     \
+    pw_stats_counter(s->stats, name, "bytes", help, s->page_counters, sizeof s->page_counters[0],                      \
+                     offsetof(struct pw_page_counters, field))
+    COUNTER("mem.allocated_bytes", allocated, "Bytes allocated by the program and not freed.");
+    COUNTER("mem.mapped_bytes", mapped, "Bytes of the pages behind them.");
+    COUNTER("mem.table_bytes", tables, "Bytes of page tables.");
+#undef COUNTER
+    pw_stats_identity_check(s->stats, "every frame is owned once", check_frames, s);
+    return pw_stats_seal(s->stats, err);
+}
+
+static enum pw_status parse_region(struct pw_system *s, struct pw_error *err)
+{
+    const char *text = s->spec->kernels;
+    if (!text)
+        return PW_OK;
+    unsigned first, last;
+    char extra;
+    int n = sscanf(text, "%u-%u%c", &first, &last, &extra);
+    if (n == 1 && sscanf(text, "%u%c", &first, &extra) == 1)
+        last = first;
+    else if (n != 2)
+        first = 0;
+    if (!first || last < first)
+        return pw_fail(err, PW_USER_ERROR, "--kernels: '%s' is not a launch number or a range such as 2-5", text);
+    if (s->spec->warmup)
+        return pw_fail(err, PW_USER_ERROR, "--warmup and --kernels exclude each other");
+    s->first_kernel = first;
+    s->last_kernel = last;
+    return PW_OK;
+}
+
+static enum pw_status build(struct pw_system *s, struct pw_program *programs, struct pw_error *err)
+{
+    if (!(s->events = pw_events_create(err)))
+        return PW_FAILED;
+    enum pw_status status = parse_region(s, err);
+    if (status == PW_OK)
+        status = pw_physical_memory_init(&s->physical, s->config.gpu.dram.bytes, &s->config.page, s->seed, err);
+    for (unsigned i = 0; status == PW_OK && i < s->app_count; i++) {
+        status = create_app(s, i, programs[i], err);
+        programs[i] = (struct pw_program){0};
+    }
+    if (status != PW_OK)
+        return status;
+    struct pw_gpu_wiring wiring = {.events = s->events,
+                                   .tables = s->tables,
+                                   .apps = s->app_count,
+                                   .system = s,
+                                   .launch_done = launch_done,
+                                   .failed = gpu_failed};
+    status = pw_gpu_create(&s->config.gpu, &wiring, &s->gpu, err);
+    return status == PW_OK ? register_statistics(s, err) : status;
+}
+
+enum pw_status pw_system_create(const struct pw_config *config, const struct pw_run_spec *spec,
+                                struct pw_program *programs, unsigned count, struct pw_system **out,
+                                struct pw_error *err)
+{
+    *out = NULL;
+    struct pw_system *s = calloc(1, sizeof *s);
+    struct pw_app *apps = calloc(count, sizeof *apps);
+    if (!s || !apps) {
+        free(s);
+        free(apps);
+        return pw_fail_memory(err, "system");
+    }
+    s->config = *config;
+    s->spec = spec;
+    s->seed = spec->seed ? spec->seed : 1;
+    s->apps = apps;
+    s->app_count = s->apps_left = count;
+    enum pw_status status = build(s, programs, err);
+    if (status != PW_OK) {
+        pw_system_destroy(s);
+        return status;
+    }
+    *out = s;
+    return PW_OK;
+}
+
+void pw_system_destroy(struct pw_system *s)
+{
+    if (!s)
+        return;
+    pw_gpu_destroy(s->gpu);
+    for (unsigned i = 0; i < s->app_count; i++) {
+        pw_host_destroy(s->apps[i].host);
+        pw_address_space_release(&s->apps[i].space);
+        pw_program_release(&s->apps[i].program);
+    }
+    free(s->apps);
+    pw_stats_destroy(s->stats);
+    pw_physical_memory_release(&s->physical);
+    pw_events_destroy(s->events);
+    pw_spans_release(&s->kernels);
+    pw_spans_release(&s->intervals);
+    free(s->region_from);
+    free(s->region_to);
+    free(s);
+}
+
+static double wall_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void report_progress(struct pw_system *s, double wall_seconds)
+{
+    const struct pw_app *a = &s->apps[0];
+    uint32_t planned = pw_host_planned(a->host);
+    double done = (double)a->launches - 1 + pw_gpu_launch_fraction(s->gpu, 0);
+    struct pw_progress p = {.fraction = planned && done >= 0 ? done / planned : -1,
+                            .cycles = s->events->now,
+                            .warp_instructions = pw_gpu_issued(s->gpu),
+                            .wall_seconds = wall_seconds,
+                            .kernel = s->kernels.count ? s->kernels.rows[s->kernels.count - 1].name : ""};
+    if (p.fraction > 1)
+        p.fraction = 1;
+    s->spec->progress(s->spec->progress_context, &p);
+}
+
+static enum pw_status no_progress(struct pw_system *s, const char *why, struct pw_error *err)
+{
+    char who[PW_ERROR_CAPACITY - 512];
+    who[0] = 0;
+    pw_gpu_describe(s->gpu, who, sizeof who);
+    return pw_fail(err, PW_FAILED, "no progress at cycle %llu: %s\n%s", (unsigned long long)s->events->now, why, who);
+}
+
+static enum pw_status loop(struct pw_system *s, struct pw_error *err)
+{
+    double begun = wall_clock(), reported = begun;
+    uint64_t issued = 0;
+    pw_cycle progressed = 0;
+    while (!s->stop) {
+        pw_cycle next = pw_events_next_time(s->events);
+        if (next == PW_NEVER)
+            return no_progress(s, "nothing is left to happen, but programs have not ended", err);
+        pw_events_run(s->events, next + SLICE_CYCLES, &s->stop);
+        if (pw_gpu_out_of_memory(s->gpu))
+            return pw_fail_memory(err, "events and requests");
+        if (s->spec->interrupted && *s->spec->interrupted)
+            return pw_fail(err, PW_INTERRUPTED, "interrupted at cycle %llu", (unsigned long long)s->events->now);
+        if (pw_gpu_issued(s->gpu) != issued) {
+            issued = pw_gpu_issued(s->gpu);
+            progressed = s->events->now;
+        } else if (s->events->now - progressed > s->config.sim.progress_limit) {
+            return no_progress(s, "no instruction has been issued for sim.progress_limit cycles", err);
+        }
+        double now = s->spec->progress ? wall_clock() : 0;
+        if (s->spec->progress && now - reported > 0.1) {
+            reported = now;
+            report_progress(s, now - begun);
+        }
+    }
+    if (s->failure.status)
+        return pw_fail(err, s->failure.status, "%s", s->failure.message);
+    return PW_OK;
+}
+
+static enum pw_status close_region(struct pw_system *s, struct pw_error *err)
+{
+    if (s->first_kernel && !s->region_to)
+        return pw_fail(err, PW_USER_ERROR, "--kernels: the program has only %zu launches", s->kernels.count);
+    if (s->spec->warmup && !s->region_from)
+        return pw_fail(err, PW_USER_ERROR, "--warmup: the run has only %llu cycles", (unsigned long long)s->end);
+    if (!s->region_to) {
+        s->region_to = pw_system_snapshot(s, s->end);
+        s->region_outer = s->end;
+    }
+    if (!s->region_to)
+        return pw_fail_memory(err, "statistics");
+    if (s->intervals.count) {
+        struct pw_span *last = &s->intervals.rows[s->intervals.count - 1];
+        if (!last->to)
+            pw_spans_end(s, last, s->end);
+    }
+    return PW_OK;
+}
+
+enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
+{
+    if (s->spec->interval)
+        interval_over(s, 0, 0);
+    if (s->spec->warmup)
+        pw_events_post(s->events, s->spec->warmup, warmup_over, s, 0);
+    for (unsigned i = 0; i < s->app_count && !s->stop; i++)
+        resume(&s->apps[i], 0);
+    enum pw_status status = loop(s, err);
+    if (status == PW_OK)
+        status = close_region(s, err);
+    if (status != PW_OK)
+        return status;
+    /* What is still on its way to DRAM arrives after the end, so that the identities can be checked on an idle GPU. */
+    bool never = false;
+    pw_events_run(s->events, PW_NEVER, &never);
+    return PW_OK;
+}

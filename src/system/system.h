@@ -1,0 +1,77 @@
+/* One machine at work: a GPU, the address spaces and host programs of its applications, and the run loop.
+ *
+ * A host program runs until it launches a kernel, is suspended while the GPU works, and goes on when the launch has
+ * finished, at that moment of simulated time. The run ends when every program has ended. */
+#ifndef PW_SYSTEM_SYSTEM_H
+#define PW_SYSTEM_SYSTEM_H
+
+#include "pagewalk/pagewalk.h"
+#include "system/config.h"
+
+struct pw_system;
+
+struct pw_app {
+    struct pw_system *system;
+    unsigned index;
+    struct pw_program program;
+    struct pw_host *host;
+    struct pw_address_space space;
+    uint32_t launches; /* started so far */
+    bool ended;
+};
+
+/* The counters at the borders of a kernel launch or an interval. */
+struct pw_span {
+    char *name; /* of the kernel, owned; NULL for an interval */
+    unsigned app, index;
+    pw_cycle first, outer;
+    uint64_t *from, *to; /* snapshots, owned */
+};
+
+struct pw_spans {
+    struct pw_span *rows;
+    size_t count, capacity;
+};
+
+struct pw_system {
+    struct pw_config config;
+    const struct pw_run_spec *spec;
+    uint64_t seed;
+    struct pw_events *events;
+    struct pw_physical_memory physical;
+    const struct pw_page_table *tables[PW_MAX_APPS];
+    struct pw_page_counters page_counters[PW_MAX_APPS];
+    unsigned app_count, apps_left;
+    struct pw_app *apps;
+    struct pw_gpu *gpu;
+    struct pw_stats *stats;
+    bool stop; /* the event loop returns */
+    struct pw_error failure;
+    pw_cycle end;
+    struct pw_spans kernels, intervals;
+    uint32_t first_kernel, last_kernel; /* region of interest; 0: everything */
+    uint64_t *region_from, *region_to;  /* snapshots; NULL: the whole run */
+    pw_cycle region_first, region_outer;
+};
+
+/* Builds everything for the programs given (their ownership passes to the system). */
+enum pw_status pw_system_create(const struct pw_config *config, const struct pw_run_spec *spec,
+                                struct pw_program *programs, unsigned count, struct pw_system **out,
+                                struct pw_error *err);
+void pw_system_destroy(struct pw_system *s);
+
+/* Runs to the end. PW_FAILED: broken identity, no progress, failed check; PW_INTERRUPTED: the caller's flag. */
+enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err);
+
+/* spans.c */
+uint64_t *pw_system_snapshot(struct pw_system *s, pw_cycle now);
+bool pw_spans_begin(struct pw_system *s, struct pw_spans *spans, const char *name, unsigned app, unsigned index,
+                    pw_cycle now);
+void pw_spans_end(struct pw_system *s, struct pw_span *span, pw_cycle now);
+void pw_spans_release(struct pw_spans *spans);
+
+/* result.c */
+enum pw_status pw_system_result(struct pw_system *s, struct pw_options *options, const char *machine,
+                                const char *design, double wall_seconds, struct pw_result **out, struct pw_error *err);
+
+#endif

@@ -1,0 +1,191 @@
+/* Allocation and release of virtual ranges with their frames. */
+#include "vm/address_space.h"
+
+#include <stdlib.h>
+
+enum { ALLOCATION_ALIGNMENT = 2 << 20 };
+
+/* Where a CUDA program's device pointers lie on 64-bit Linux. */
+#define FIRST_ADDRESS 0x7f4000000000ULL
+#define OUTER_ADDRESS 0x800000000000ULL
+
+static const char *const page_size_names[] = {"4KB", "64KB", "2MB", NULL};
+static const enum pw_page_order page_size_orders[] = {PW_PAGE_4K, PW_PAGE_64K, PW_PAGE_2M};
+
+const struct pw_option pw_page_options[] = {
+    {"size", PW_OPTION_CHOICE, offsetof(struct pw_page_config, size), 0, 0, "4KB", "", page_size_names,
+     "Size of the pages that allocations are mapped with.", false},
+    {"entry_stride", PW_OPTION_COUNT, offsetof(struct pw_page_config, entry_stride), 8, 128, "8", "bytes", NULL,
+     "Distance between neighbouring page-table entries; more than 8 makes tables sparser.", true},
+    {"frames", PW_OPTION_CHOICE, offsetof(struct pw_page_config, frames), 0, 0, "first-free", "", pw_frame_policy_names,
+     "Which free frames a page gets.", false},
+    {0}};
+
+enum pw_page_order pw_page_config_order(const struct pw_page_config *c)
+{
+    return page_size_orders[c->size];
+}
+
+enum pw_status pw_physical_memory_init(struct pw_physical_memory *p, uint64_t bytes,
+                                       const struct pw_page_config *config, uint64_t seed, struct pw_error *err)
+{
+    *p = (struct pw_physical_memory){.policy = pw_frame_policies[config->frames]};
+    enum pw_status status = pw_frames_create(bytes, &p->frames, err);
+    if (status != PW_OK)
+        return status;
+    p->policy_state = calloc(1, p->policy->state_bytes ? p->policy->state_bytes : 1);
+    if (!p->policy_state) {
+        pw_physical_memory_release(p);
+        return pw_fail_memory(err, "frame policy");
+    }
+    pw_random_init(&p->random, seed, "frames");
+    p->policy->init(p->policy_state, p->frames, &p->random);
+    return PW_OK;
+}
+
+void pw_physical_memory_release(struct pw_physical_memory *p)
+{
+    pw_frames_destroy(p->frames);
+    free(p->policy_state);
+    *p = (struct pw_physical_memory){0};
+}
+
+enum pw_status pw_address_space_init(struct pw_address_space *a, pw_asid asid, const struct pw_page_config *config,
+                                     struct pw_physical_memory *physical, struct pw_page_counters *counters,
+                                     struct pw_error *err)
+{
+    *a = (struct pw_address_space){.asid = asid,
+                                   .order = pw_page_config_order(config),
+                                   .physical = physical,
+                                   .next = FIRST_ADDRESS,
+                                   .counters = counters};
+    struct pw_page_table_config table = {.asid = asid,
+                                         .entry_stride = config->entry_stride,
+                                         .frames = physical->frames,
+                                         .policy = physical->policy,
+                                         .policy_state = physical->policy_state};
+    return pw_page_table_create(&table, &a->table, err);
+}
+
+void pw_address_space_release(struct pw_address_space *a)
+{
+    if (a->table)
+        pw_page_table_destroy(a->table);
+    *a = (struct pw_address_space){0};
+}
+
+static pw_owner owner_of(const struct pw_address_space *a)
+{
+    return (pw_owner)(PW_OWNER_APP + a->asid);
+}
+
+static void unmap_range(struct pw_address_space *a, uint64_t first, uint64_t outer)
+{
+    struct pw_physical_memory *p = a->physical;
+    for (uint64_t vpn = first; vpn < outer; vpn += 1ULL << a->order) {
+        struct pw_translation t = pw_page_table_unmap(a->table, (pw_vpn){vpn});
+        if (!t.present)
+            continue;
+        struct pw_frame_request request = {owner_of(a), {vpn}, a->order};
+        p->policy->release(p->policy_state, p->frames, &request, t.frame);
+        a->counters->mapped -= (uint64_t)PW_PAGE_BYTES << a->order;
+    }
+}
+
+static enum pw_status map_page(struct pw_address_space *a, uint64_t vpn, struct pw_error *err)
+{
+    struct pw_physical_memory *p = a->physical;
+    struct pw_frame_request request = {owner_of(a), {vpn}, a->order};
+    pw_pfn frame;
+    if (!p->policy->allocate(p->policy_state, p->frames, &request, &frame))
+        return pw_fail(err, PW_USER_ERROR, "no frame is left");
+    enum pw_status status = pw_page_table_map(a->table, (pw_vpn){vpn}, frame, a->order, err);
+    if (status != PW_OK) {
+        p->policy->release(p->policy_state, p->frames, &request, frame);
+        return status;
+    }
+    a->counters->mapped += (uint64_t)PW_PAGE_BYTES << a->order;
+    return PW_OK;
+}
+
+static uint64_t page_outer(const struct pw_address_space *a, uint64_t outer_address)
+{
+    uint64_t page = 1ULL << a->order;
+    return (((outer_address + PW_PAGE_BYTES - 1) >> PW_PAGE_SHIFT) + page - 1) & ~(page - 1);
+}
+
+enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, pw_vaddr *out,
+                                         struct pw_error *err)
+{
+    uint64_t total = pw_frames_total(a->physical->frames) << PW_PAGE_SHIFT;
+    if (bytes > OUTER_ADDRESS - a->next)
+        return pw_fail(err, PW_USER_ERROR, "allocation '%s' of %llu bytes does not fit in the address space", name,
+                       (unsigned long long)bytes);
+    uint64_t first = a->next >> PW_PAGE_SHIFT, outer = page_outer(a, a->next + bytes);
+    enum pw_status status = PW_OK;
+    if (bytes > total)
+        status = PW_USER_ERROR;
+    uint64_t vpn = first;
+    for (; status == PW_OK && vpn < outer; vpn += 1ULL << a->order)
+        status = map_page(a, vpn, NULL);
+    if (status != PW_OK) {
+        unmap_range(a, first, vpn);
+        return pw_fail(err, PW_USER_ERROR,
+                       "allocation '%s' of %llu bytes does not fit: %llu of the %llu bytes of device memory are free; "
+                       "choose a smaller size or a larger dram.bytes",
+                       name, (unsigned long long)bytes,
+                       (unsigned long long)(pw_frames_free(a->physical->frames) << PW_PAGE_SHIFT),
+                       (unsigned long long)total);
+    }
+    *out = (pw_vaddr){a->next};
+    a->next = (a->next + bytes + ALLOCATION_ALIGNMENT - 1) & ~(uint64_t)(ALLOCATION_ALIGNMENT - 1);
+    a->counters->allocated += bytes;
+    a->counters->tables = pw_page_table_node_bytes(a->table);
+    return PW_OK;
+}
+
+enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, uint64_t bytes, pw_vpn *out_first,
+                                     pw_vpn *out_outer, struct pw_error *err)
+{
+    *out_first = pw_vpn_of(base);
+    *out_outer = (pw_vpn){page_outer(a, base.v + bytes)};
+    if (!pw_page_table_lookup(a->table, *out_first).present)
+        return pw_fail(err, PW_FAILED, "address 0x%llx is freed but not allocated", (unsigned long long)base.v);
+    unmap_range(a, out_first->v, out_outer->v);
+    a->counters->allocated -= bytes;
+    return PW_OK;
+}
+
+struct ownership {
+    const struct pw_frames *frames;
+    pw_owner owner;
+    uint64_t pages;
+    bool wrong;
+};
+
+static void check_mapping(void *context, pw_vpn vpn, pw_pfn frame, enum pw_page_order order)
+{
+    (void)vpn;
+    struct ownership *o = context;
+    for (uint32_t i = 0; i < 1U << order; i++)
+        o->wrong |= pw_frames_owner(o->frames, (pw_pfn){frame.v + i}) != o->owner;
+    o->pages += 1ULL << order;
+}
+
+enum pw_status pw_address_space_check(const struct pw_address_space *spaces, unsigned count, struct pw_error *err)
+{
+    const struct pw_frames *frames = spaces[0].physical->frames;
+    uint64_t used = 0;
+    for (unsigned i = 0; i < count; i++) {
+        struct ownership o = {.frames = frames, .owner = owner_of(&spaces[i])};
+        pw_page_table_each(spaces[i].table, check_mapping, &o);
+        if (o.wrong)
+            return pw_fail(err, PW_FAILED, "app%u maps a frame it does not own", i);
+        used += o.pages + pw_page_table_node_bytes(spaces[i].table) / PW_PAGE_BYTES;
+    }
+    uint64_t taken = pw_frames_total(frames) - pw_frames_free(frames);
+    if (used != taken)
+        return pw_fail(err, PW_FAILED, "%llu frames are mapped or hold page tables, but %llu are taken",
+                       (unsigned long long)used, (unsigned long long)taken);
+    return pw_frames_check(frames, err);
+}

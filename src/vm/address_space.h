@@ -1,0 +1,67 @@
+/* The address space of one application: its allocations, their pages, and the frames behind them.
+ *
+ * Allocations get consecutive ranges of virtual addresses, each aligned to 2 MiB as the CUDA driver aligns large ones,
+ * and are backed when they are made: every page gets its frame from the frame policy and is mapped in the page table.
+ * A range of virtual addresses is never used twice. */
+#ifndef PW_VM_ADDRESS_SPACE_H
+#define PW_VM_ADDRESS_SPACE_H
+
+#include "sim/option.h"
+#include "sim/stats.h"
+#include "vm/page_table.h"
+
+struct pw_page_config {
+    uint32_t size;         /* index into 4KB, 64KB, 2MB */
+    uint32_t entry_stride; /* bytes between page-table entries */
+    uint32_t frames;       /* index into pw_frame_policies */
+};
+
+extern const struct pw_option pw_page_options[];
+
+enum pw_page_order pw_page_config_order(const struct pw_page_config *c);
+
+/* Per application. */
+struct pw_page_counters {
+    uint64_t allocated; /* bytes asked for and not freed */
+    uint64_t mapped;    /* bytes of the pages behind them */
+    uint64_t tables;    /* bytes of page table */
+};
+
+/* Physical memory with the policy that hands it out, shared by all address spaces. */
+struct pw_physical_memory {
+    struct pw_frames *frames;
+    const struct pw_frame_policy *policy;
+    void *policy_state;
+    struct pw_random random;
+};
+
+enum pw_status pw_physical_memory_init(struct pw_physical_memory *p, uint64_t bytes,
+                                       const struct pw_page_config *config, uint64_t seed, struct pw_error *err);
+void pw_physical_memory_release(struct pw_physical_memory *p);
+
+struct pw_address_space {
+    pw_asid asid;
+    enum pw_page_order order;
+    struct pw_physical_memory *physical;
+    struct pw_page_table *table;
+    uint64_t next; /* first virtual address not used yet */
+    struct pw_page_counters *counters;
+};
+
+enum pw_status pw_address_space_init(struct pw_address_space *a, pw_asid asid, const struct pw_page_config *config,
+                                     struct pw_physical_memory *physical, struct pw_page_counters *counters,
+                                     struct pw_error *err);
+void pw_address_space_release(struct pw_address_space *a);
+
+/* Allocates and maps `bytes` (at least 1). Too little physical memory is a user error; nothing is kept then. */
+enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, pw_vaddr *out,
+                                         struct pw_error *err);
+
+/* Unmaps what allocate returned. The caller shoots the TLBs down, for [*out_first, *out_outer). */
+enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, uint64_t bytes, pw_vpn *out_first,
+                                     pw_vpn *out_outer, struct pw_error *err);
+
+/* The identity "every frame is owned once": what the page tables map is what the frames say, and nothing is left over. */
+enum pw_status pw_address_space_check(const struct pw_address_space *spaces, unsigned count, struct pw_error *err);
+
+#endif
