@@ -2,7 +2,7 @@
  * Section 3 and Table 1).
  *
  * On the host the two upper levels are one flat directory, of which only what is used is ever touched; level 3 is an
- * array of 512 tagged words; level 4 is four bytes per page. In simulated memory every node has a place of its own:
+ * array of 512 regions; level 4 is four bytes per page. In simulated memory every node has a place of its own:
  * nodes are carved from chunks, one frame where a node fits in a frame and a 64 KiB run where a wide entry_stride makes
  * nodes larger. The tables of 64 KiB pages are small (256 bytes when dense) and share a frame, as on NVIDIA GPUs.
  *
@@ -80,7 +80,7 @@ enum pw_status pw_page_table_create(const struct pw_page_table_config *config, s
         t->level2[i].v = NO_NODE;
     t->arenas[PW_ARENA_NODES].node_bytes = PW_TABLE_ENTRIES * stride;
     t->arenas[PW_ARENA_BIG_LEAVES].node_bytes = PW_TABLE_BIG_ENTRIES * stride;
-    t->directory = calloc(DIRECTORY_ENTRIES, sizeof *t->directory);
+    t->directory = calloc(DIRECTORY_ENTRIES, sizeof(struct pw_table_node *));
     enum pw_status status = t->directory ? PW_OK : pw_fail_memory(err, "page table");
     if (!status)
         status = place_node(t, &t->arenas[PW_ARENA_NODES], &t->root, err);
@@ -109,7 +109,7 @@ static size_t next_level3(const struct pw_page_table *t, size_t from)
 static void free_level3(struct pw_table_node *node)
 {
     for (unsigned i = 0; i < PW_TABLE_ENTRIES; i++)
-        free(pw_table_leaf_of(node->entries[i]));
+        free(node->regions[i].leaf);
     free(node);
 }
 
@@ -133,52 +133,49 @@ void pw_page_table_destroy(struct pw_page_table *t)
     free(t);
 }
 
-static enum pw_status get_level3(struct pw_page_table *t, pw_vpn vpn, struct pw_table_node **out, struct pw_error *err)
+/* The level-3 node over vpn, made where there is none; NULL when there is no memory for it. */
+static struct pw_table_node *get_level3(struct pw_page_table *t, pw_vpn vpn, struct pw_error *err)
 {
     struct pw_table_arena *arena = &t->arenas[PW_ARENA_NODES];
     pw_paddr *level2 = &t->level2[index_of(vpn, 1)];
-    if (level2->v == NO_NODE) {
-        enum pw_status status = place_node(t, arena, level2, err);
-        if (status)
-            return status;
+    if (level2->v == NO_NODE && place_node(t, arena, level2, err))
+        return NULL;
+    struct pw_table_node **slot = &t->directory[vpn.v >> 18];
+    if (*slot)
+        return *slot;
+    struct pw_table_node *node = calloc(1, sizeof *node);
+    if (!node) {
+        pw_fail_memory(err, "page table");
+        return NULL;
     }
-    struct pw_table_node **node = &t->directory[vpn.v >> 18];
-    if (!*node) {
-        struct pw_table_node *fresh = calloc(1, sizeof *fresh);
-        if (!fresh)
-            return pw_fail_memory(err, "page table");
-        enum pw_status status = place_node(t, arena, &fresh->place, err);
-        if (status) {
-            free(fresh);
-            return status;
-        }
-        *node = fresh;
+    if (place_node(t, arena, &node->place, err)) {
+        free(node);
+        return NULL;
     }
-    *out = *node;
-    return PW_OK;
+    *slot = node;
+    return node;
 }
 
-static enum pw_status get_leaf(struct pw_page_table *t, enum pw_table_kind kind, struct pw_table_leaf **out,
-                               struct pw_error *err)
+/* An empty leaf, a spare one where there is one; NULL when there is no memory for it. */
+static struct pw_table_leaf *get_leaf(struct pw_page_table *t, enum pw_table_kind kind, struct pw_error *err)
 {
     struct pw_table_leaf *leaf = t->spare[kind];
     if (leaf) {
         t->spare[kind] = leaf->next_spare;
-        *out = leaf;
-        return PW_OK;
+        return leaf;
     }
     bool is_big = kind == PW_TABLE_64K;
     size_t entries = is_big ? PW_TABLE_BIG_ENTRIES : PW_TABLE_ENTRIES;
     leaf = calloc(1, sizeof *leaf + entries * sizeof leaf->frames[0]);
-    if (!leaf)
-        return pw_fail_memory(err, "page table");
-    enum pw_status status = place_node(t, &t->arenas[is_big ? PW_ARENA_BIG_LEAVES : PW_ARENA_NODES], &leaf->place, err);
-    if (status) {
-        free(leaf);
-        return status;
+    if (!leaf) {
+        pw_fail_memory(err, "page table");
+        return NULL;
     }
-    *out = leaf;
-    return PW_OK;
+    if (place_node(t, &t->arenas[is_big ? PW_ARENA_BIG_LEAVES : PW_ARENA_NODES], &leaf->place, err)) {
+        free(leaf);
+        return NULL;
+    }
+    return leaf;
 }
 
 static enum pw_status fail_mapped(pw_vpn vpn, struct pw_error *err)
@@ -187,11 +184,11 @@ static enum pw_status fail_mapped(pw_vpn vpn, struct pw_error *err)
 }
 
 /* Makes the region ready for pages of this kind: an empty leaf of another kind is put aside. */
-static enum pw_status prepare_region(struct pw_page_table *t, uint64_t *entry, enum pw_table_kind kind, pw_vpn vpn,
-                                     struct pw_error *err)
+static enum pw_status prepare_region(struct pw_page_table *t, struct pw_table_region *region, enum pw_table_kind kind,
+                                     pw_vpn vpn, struct pw_error *err)
 {
-    enum pw_table_kind present = *entry & 3;
-    struct pw_table_leaf *old = pw_table_leaf_of(*entry);
+    enum pw_table_kind present = region->kind;
+    struct pw_table_leaf *old = region->leaf;
     if (present == kind)
         return kind == PW_TABLE_2M ? fail_mapped(vpn, err) : PW_OK;
     if (present == PW_TABLE_2M || (old && old->present))
@@ -199,15 +196,15 @@ static enum pw_status prepare_region(struct pw_page_table *t, uint64_t *entry, e
                        (unsigned long long)vpn.v);
     struct pw_table_leaf *leaf = NULL;
     if (kind != PW_TABLE_2M) {
-        enum pw_status status = get_leaf(t, kind, &leaf, err);
-        if (status)
-            return status;
+        leaf = get_leaf(t, kind, err);
+        if (!leaf)
+            return PW_FAILED;
     }
     if (old) {
         old->next_spare = t->spare[present];
         t->spare[present] = old;
     }
-    *entry = leaf ? (uint64_t)(uintptr_t)leaf | kind : PW_TABLE_EMPTY;
+    *region = (struct pw_table_region){.leaf = leaf, .kind = (uint8_t)kind};
     return PW_OK;
 }
 
@@ -223,19 +220,18 @@ enum pw_status pw_page_table_map(struct pw_page_table *t, pw_vpn vpn, pw_pfn fra
     uint64_t pages = 1ULL << order;
     if (vpn.v >> PW_TABLE_VPN_BITS || frame.v == UINT32_MAX || ((vpn.v | frame.v) & (pages - 1)))
         return pw_fail(err, PW_FAILED, "page 0x%llx cannot be mapped to frame 0x%x as a page of %llu KiB",
-                       (unsigned long long)vpn.v, frame.v, (unsigned long long)(4 * pages));
-    struct pw_table_node *node = NULL;
-    enum pw_status status = get_level3(t, vpn, &node, err);
-    if (status)
-        return status;
-    uint64_t *entry = &node->entries[index_of(vpn, 3)];
-    status = prepare_region(t, entry, kind, vpn, err);
+                       (unsigned long long)vpn.v, frame.v, 4ULL << order);
+    struct pw_table_node *node = get_level3(t, vpn, err);
+    if (!node)
+        return PW_FAILED;
+    struct pw_table_region *region = &node->regions[index_of(vpn, 3)];
+    enum pw_status status = prepare_region(t, region, kind, vpn, err);
     if (status)
         return status;
     if (kind == PW_TABLE_2M) {
-        *entry = (uint64_t)frame.v << 2 | PW_TABLE_2M;
+        region->frame = frame;
     } else {
-        struct pw_table_leaf *leaf = pw_table_leaf_of(*entry);
+        struct pw_table_leaf *leaf = region->leaf;
         uint32_t *slot = &leaf->frames[vpn.v % PW_TABLE_ENTRIES >> order];
         if (*slot)
             return fail_mapped(vpn, err);
@@ -251,13 +247,12 @@ struct pw_translation pw_page_table_unmap(struct pw_page_table *t, pw_vpn vpn)
     struct pw_translation was = pw_page_table_lookup(t, vpn);
     if (!was.present)
         return was;
-    uint64_t *entry = &t->directory[vpn.v >> 18]->entries[index_of(vpn, 3)];
-    struct pw_table_leaf *leaf = pw_table_leaf_of(*entry);
-    if (leaf) {
-        leaf->frames[vpn.v % PW_TABLE_ENTRIES >> was.order] = 0;
-        leaf->present--;
+    struct pw_table_region *region = &t->directory[vpn.v >> 18]->regions[index_of(vpn, 3)];
+    if (region->leaf) {
+        region->leaf->frames[vpn.v % PW_TABLE_ENTRIES >> was.order] = 0;
+        region->leaf->present--;
     } else {
-        *entry = PW_TABLE_EMPTY;
+        region->kind = PW_TABLE_EMPTY;
     }
     t->mapped_pages -= 1ULL << was.order;
     return was;
@@ -278,12 +273,11 @@ unsigned pw_page_table_walk(const struct pw_page_table *t, pw_vpn vpn, pw_paddr 
     if (!node)
         return 2;
     out_reads[2].v = node->place.v + index_of(vpn, 3) * stride;
-    uint64_t entry = node->entries[index_of(vpn, 3)];
-    const struct pw_table_leaf *leaf = pw_table_leaf_of(entry);
-    if (!leaf)
+    const struct pw_table_region *region = &node->regions[index_of(vpn, 3)];
+    if (!region->leaf)
         return 3;
-    bool is_big = (entry & 3) == PW_TABLE_64K;
-    out_reads[3].v = leaf->place.v + (is_big ? vpn.v % PW_TABLE_ENTRIES >> PW_PAGE_64K : index_of(vpn, 4)) * stride;
+    enum pw_page_order order = region->kind == PW_TABLE_64K ? PW_PAGE_64K : PW_PAGE_4K;
+    out_reads[3].v = region->leaf->place.v + (vpn.v % PW_TABLE_ENTRIES >> order) * stride;
     return 4;
 }
 
@@ -297,15 +291,14 @@ uint64_t pw_page_table_node_bytes(const struct pw_page_table *t)
     return t->node_bytes;
 }
 
-static void visit_region(uint64_t entry, pw_vpn first, pw_mapping_visit *visit, void *context)
+static void visit_region(const struct pw_table_region *region, pw_vpn first, pw_mapping_visit *visit, void *context)
 {
-    enum pw_table_kind kind = entry & 3;
-    if (kind == PW_TABLE_2M)
-        visit(context, first, (pw_pfn){(uint32_t)(entry >> 2)}, PW_PAGE_2M);
-    const struct pw_table_leaf *leaf = pw_table_leaf_of(entry);
+    const struct pw_table_leaf *leaf = region->leaf;
+    if (region->kind == PW_TABLE_2M)
+        visit(context, first, region->frame, PW_PAGE_2M);
     if (!leaf)
         return;
-    enum pw_page_order order = kind == PW_TABLE_64K ? PW_PAGE_64K : PW_PAGE_4K;
+    enum pw_page_order order = region->kind == PW_TABLE_64K ? PW_PAGE_64K : PW_PAGE_4K;
     for (uint64_t i = 0; i < (uint64_t)PW_TABLE_ENTRIES >> order; i++)
         if (leaf->frames[i])
             visit(context, (pw_vpn){first.v + (i << order)}, (pw_pfn){leaf->frames[i] - 1}, order);
@@ -315,5 +308,5 @@ void pw_page_table_each(const struct pw_page_table *t, pw_mapping_visit *visit, 
 {
     for (size_t d = next_level3(t, 0); d < DIRECTORY_ENTRIES; d = next_level3(t, d + 1))
         for (uint64_t i = 0; i < PW_TABLE_ENTRIES; i++)
-            visit_region(t->directory[d]->entries[i], (pw_vpn){(uint64_t)d << 18 | i << 9}, visit, context);
+            visit_region(&t->directory[d]->regions[i], (pw_vpn){(uint64_t)d << 18 | i << 9}, visit, context);
 }

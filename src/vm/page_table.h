@@ -68,7 +68,7 @@ void pw_page_table_each(const struct pw_page_table *t, pw_mapping_visit *visit, 
 
 /* What follows is visible only so that the lookup can be inline. */
 
-/* What a 2 MiB region holds: the low two bits of a level-3 word. The rest is the address of the leaf, or the frame. */
+/* What a 2 MiB region holds. */
 enum pw_table_kind { PW_TABLE_EMPTY, PW_TABLE_4K, PW_TABLE_64K, PW_TABLE_2M, PW_TABLE_KIND_COUNT };
 
 /* A level-4 table: frame + 1 of each page, 0 where none is mapped. */
@@ -79,8 +79,15 @@ struct pw_table_leaf {
     uint32_t frames[];
 };
 
+/* A level-3 entry. */
+struct pw_table_region {
+    struct pw_table_leaf *leaf; /* of 4 KiB and 64 KiB pages, else NULL */
+    pw_pfn frame;               /* of a 2 MiB page */
+    uint8_t kind;
+};
+
 struct pw_table_node {
-    uint64_t entries[PW_TABLE_ENTRIES];
+    struct pw_table_region regions[PW_TABLE_ENTRIES];
     pw_paddr place;
 };
 
@@ -109,12 +116,6 @@ struct pw_page_table {
     pw_paddr level2[PW_TABLE_ENTRIES]; /* UINT64_MAX where there is no node */
 };
 
-static inline struct pw_table_leaf *pw_table_leaf_of(uint64_t entry)
-{
-    enum pw_table_kind kind = entry & 3;
-    return kind == PW_TABLE_4K || kind == PW_TABLE_64K ? (struct pw_table_leaf *)(uintptr_t)(entry & ~3ULL) : NULL;
-}
-
 static inline struct pw_translation pw_page_table_lookup(const struct pw_page_table *t, pw_vpn vpn)
 {
     const struct pw_translation none = {{0}, 0, false};
@@ -123,17 +124,17 @@ static inline struct pw_translation pw_page_table_lookup(const struct pw_page_ta
     const struct pw_table_node *node = t->directory[vpn.v >> 18];
     if (__builtin_expect(!node, 0))
         return none;
-    uint64_t entry = node->entries[vpn.v >> 9 & 511];
+    const struct pw_table_region *region = &node->regions[vpn.v >> 9 & 511];
     uint32_t frame;
-    switch ((enum pw_table_kind)(entry & 3)) {
+    switch ((enum pw_table_kind)region->kind) {
     case PW_TABLE_4K:
-        frame = pw_table_leaf_of(entry)->frames[vpn.v & 511];
+        frame = region->leaf->frames[vpn.v & 511];
         return frame ? (struct pw_translation){{frame - 1}, PW_PAGE_4K, true} : none;
     case PW_TABLE_64K:
-        frame = pw_table_leaf_of(entry)->frames[vpn.v >> 4 & 31];
+        frame = region->leaf->frames[vpn.v >> 4 & 31];
         return frame ? (struct pw_translation){{frame - 1 + (vpn.v & 15)}, PW_PAGE_64K, true} : none;
     case PW_TABLE_2M:
-        return (struct pw_translation){{(uint32_t)(entry >> 2) + (vpn.v & 511)}, PW_PAGE_2M, true};
+        return (struct pw_translation){{region->frame.v + (vpn.v & 511)}, PW_PAGE_2M, true};
     default:
         return none;
     }

@@ -121,7 +121,7 @@ static void every_policy_repeats_itself_for_the_same_seed(void **state)
     }
 }
 
-/* Decides mosaic-fig01a-mixed-frame: GPU-MMU's allocator, the first of the family, hands frames out in request order. */
+/* Decides mosaic-fig01a-mixed-frame: GPU-MMU's allocator, the first of the family, serves in request order. */
 static void the_default_mixes_applications_in_one_large_frame(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void the_random_policy_leaves_no_neighbours(void **state)
 {
     (void)state;
     for (unsigned p = 0; pw_frame_policies[p]; p++) {
-        if (strcmp(pw_frame_policies[p]->name, "random"))
+        if (strcmp(pw_frame_policies[p]->name, "random") != 0)
             continue;
         struct fixture *x = create(pw_frame_policies[p], 1);
         pw_pfn at, before = {0};

@@ -27,7 +27,7 @@ enum { SHAPE_COUNT = sizeof SHAPES / sizeof SHAPES[0] };
 static const enum pw_page_order ORDERS[] = {PW_PAGE_4K, PW_PAGE_64K, PW_PAGE_2M};
 
 /* Page i of address space a at this order lies at frame ((PAGES - i) * ASIDS + a) << order. */
-static pw_pfn frame_of(pw_asid asid, uint64_t page, enum pw_page_order order)
+static pw_pfn frame_of(unsigned asid, uint64_t page, enum pw_page_order order)
 {
     return (pw_pfn){(uint32_t)((PAGES - page) * ASIDS + asid) << order};
 }
@@ -37,8 +37,8 @@ static struct fixture create(enum pw_page_order order)
     struct fixture x = {0};
     struct pw_error err;
     assert_int_equal(pw_frames_create(64ULL << 20, &x.frames, &err), PW_OK);
-    for (pw_asid a = 0; a < ASIDS; a++) {
-        struct pw_page_table_config config = {a, 8, x.frames, pw_frame_policies[0], NULL};
+    for (unsigned a = 0; a < ASIDS; a++) {
+        struct pw_page_table_config config = {(pw_asid)a, 8, x.frames, pw_frame_policies[0], NULL};
         assert_int_equal(pw_page_table_create(&config, &x.tables[a], &err), PW_OK);
         x.by_asid[a] = x.tables[a];
         for (uint64_t i = 0; i < PAGES; i++)
@@ -128,8 +128,8 @@ static void a_hit_gives_the_page_tables_frame_of_its_own_address_space(void **st
 static void fill(const struct pw_tlb_policy *policy, void *t, enum pw_page_order order)
 {
     for (uint64_t page = 0; page < PAGES; page++)
-        for (pw_asid a = 0; a < ASIDS; a++)
-            policy->insert(t, (struct pw_tlb_key){page, a}, frame_of(a, page, order));
+        for (unsigned a = 0; a < ASIDS; a++)
+            policy->insert(t, (struct pw_tlb_key){page, (pw_asid)a}, frame_of(a, page, order));
 }
 
 static unsigned resident(const struct pw_tlb_policy *policy, void *t, pw_asid asid, uint64_t first, uint64_t outer)

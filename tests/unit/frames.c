@@ -120,7 +120,7 @@ static void a_search_crosses_every_level_of_the_summaries(void **state)
 {
     (void)state;
     enum { BLOCKS = 64 * 64 + 1 };
-    struct pw_frames *f = create(BLOCKS * 2 * MIB);
+    struct pw_frames *f = create(2 * MIB * BLOCKS);
     for (uint32_t i = 0; i < BLOCKS; i++)
         assert_int_equal(take(f, PW_PAGE_2M, 0), i * BLOCK);
     for (unsigned i = 0; i < 3; i++)

@@ -109,7 +109,7 @@ static void tables_of_64k_pages_have_32_entries_and_share_a_frame(void **state)
         uint64_t vpn = region << 9 | 3 << 4;
         assert_int_equal(map(x, vpn, 512, PW_PAGE_64K), PW_OK);
         assert_int_equal(pw_page_table_walk(x.table, (pw_vpn){vpn + 15}, reads, NULL), 4);
-        assert_int_equal(reads[3].v, 3 * 4096 + region * 256 + 3 * 8);
+        assert_int_equal(reads[3].v, 3ULL * 4096 + region * 256 + 3ULL * 8);
         expect(x, vpn + 15, 512 + 15, PW_PAGE_64K);
         expect_none(x, vpn + 16);
     }
@@ -128,7 +128,7 @@ static void the_stride_spreads_entries_and_enlarges_nodes(void **state)
         for (unsigned i = 0; i < 4; i++)
             assert_int_equal(reads[i].v, i * 512 * stride + (1 + i) * stride);
         uint64_t chunk = stride == 8 ? 4096 : 65536;
-        assert_int_equal(pw_page_table_node_bytes(x.table), (4 * 512 * stride + chunk - 1) / chunk * chunk);
+        assert_int_equal(pw_page_table_node_bytes(x.table), (4ULL * 512 * stride + chunk - 1) / chunk * chunk);
         assert_int_equal(pw_frames_total(x.frames) - pw_frames_free(x.frames),
                          pw_page_table_node_bytes(x.table) / 4096);
         destroy(x);

@@ -45,8 +45,8 @@ static unsigned conflicts_until_replaced(void *t, uint64_t page, uint64_t distan
     return 0;
 }
 
-/* Decides comp-tab3-l2tlb-sets, comp-fig2-index and comp-sec22-lookup: 512 entries in 16 ways are 32 sets, chosen by the
- * low 5 bits. */
+/* Decides comp-tab3-l2tlb-sets, comp-fig2-index and comp-sec22-lookup: 512 entries in 16 ways are 32 sets, chosen by
+ * the low 5 bits. */
 static void as_many_pages_as_ways_live_in_a_set_chosen_by_the_low_bits(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ enum { NARROW_MAX_WAYS = 16, NARROW_NONE = 16 };
 
 struct narrow_set {
     uint64_t order;
-    uint64_t words[]; /* signatures, eight in each, 0 for an empty way; then the tags */
+    uint64_t words[]; /* signatures, eight in each, 0 where no way is; then the tags */
 };
 
 struct narrow {
@@ -132,7 +132,6 @@ static inline void narrow_drop(const struct narrow *n, struct narrow_set *s, uin
 {
     unsigned place = narrow_place(s->order, way), last = 4 * (n->ways - 1);
     narrow_tags(n, s)[way] = 0;
-    narrow_sign(s, way, 0);
     uint64_t below = s->order & ((1ULL << place) - 1);
     uint64_t between = (s->order >> 4 & ((1ULL << last) - 1)) >> place << place;
     uint64_t beyond = s->order >> last >> 4 << 4 << last;
