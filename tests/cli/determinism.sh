@@ -27,7 +27,7 @@ result() {
 for variant in $variants; do
   compiler=${variant%-*} level=${variant#*-O} folder=$builds/$variant
   [ -e "$folder/build.ninja" ] ||
-    CC=$compiler meson setup "$folder" "$root" -Dtests=false -Dwerror=true -Dbuildtype=custom \
+    CC=$compiler meson setup "$folder" "$root" -Dtests=false -Dwerror=true -Ddebug=false \
       -Doptimization="$level" >"$builds/$variant.log" 2>&1
   if ninja -C "$folder" -j 2 pagewalk >>"$builds/$variant.log" 2>&1; then
     result ok "builds with $variant"

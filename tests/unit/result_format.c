@@ -1,5 +1,6 @@
 /* The formats of a result: what a program reads back is what was written, and what people see adds up. */
 #include "exp/result.h"
+#include "exp/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -267,6 +268,21 @@ static void table_is_aligned_and_ends_no_line_with_a_blank(void **state)
     pw_text_free(&text);
 }
 
+static void table_keeps_its_columns_where_a_cell_is_empty(void **state)
+{
+    (void)state;
+    struct pw_table t = {.columns = 3, .align = "llr"};
+    struct pw_text text = {0};
+    static const char *const cells[] = {"a", "wide", "1", "", "", "22", "b", "", ""};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        pw_table_cell(&t, cells[i]);
+    pw_table_finish(&t, &text);
+    assert_string_equal(text.bytes, "a  wide   1\n"
+                                    "         22\n"
+                                    "b\n");
+    pw_text_free(&text);
+}
+
 static void numbers_for_people_are_grouped_and_rounded(void **state)
 {
     (void)state;
@@ -310,6 +326,7 @@ int main(void)
         cmocka_unit_test(table_shows_rates_that_follow_from_the_metrics),
         cmocka_unit_test(table_gives_each_of_several_applications_a_column),
         cmocka_unit_test(table_is_aligned_and_ends_no_line_with_a_blank),
+        cmocka_unit_test(table_keeps_its_columns_where_a_cell_is_empty),
         cmocka_unit_test(numbers_for_people_are_grouped_and_rounded),
     };
     return cmocka_run_group_tests_name("result_format", tests, NULL, NULL);
