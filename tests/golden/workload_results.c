@@ -14,7 +14,7 @@
 /* Lanes by kind of operation, over a whole run. */
 struct tally {
     uint64_t lanes[PW_OP_KIND_COUNT], operations[PW_OP_KIND_COUNT];
-    uint64_t waits;
+    uint64_t waits, waits_for_all_but[9];
 };
 
 static void count(void *context, const struct pw_warp *w, const struct pw_op *op, const uint64_t *words)
@@ -23,6 +23,8 @@ static void count(void *context, const struct pw_warp *w, const struct pw_op *op
     struct tally *t = context;
     t->operations[op->kind]++;
     t->waits += op->loads_in_flight != PW_ANY_IN_FLIGHT;
+    if (op->loads_in_flight < 9)
+        t->waits_for_all_but[op->loads_in_flight]++;
     if (op->kind >= PW_OP_LOAD && op->kind <= PW_OP_ATOMIC_RETURN)
         t->lanes[op->kind] += (uint32_t)__builtin_popcount(op->count_or_mask);
 }
@@ -126,6 +128,14 @@ static void loads_wait_where_the_original_uses_them(void **state)
     t = (struct tally){0};
     run("pointer_chase:bytes=1MB:hops=10", 1, &t);
     assert_int_equal(t.waits, 10);
+    t = (struct tally){0};
+    run("HS:size=12:iterations=1:pyramid=1", 1, &t); /* one CTA, its 8 warps wait once for temperature and power */
+    assert_int_equal(t.waits, 8);
+    t = (struct tally){0};
+    run("MM:m=128:n=16:k=80", 1, &t); /* each of a tile's 8 values of A when it is its turn */
+    for (int k = 1; k < 8; k++)
+        assert_int_equal(t.waits_for_all_but[k], 4 * 10);
+    assert_int_equal(t.waits_for_all_but[8], 0);
 }
 
 static void hotspot_writes_every_cell_once_per_launch(void **state)

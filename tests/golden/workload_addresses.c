@@ -1,0 +1,185 @@
+/* Which element of which array each workload touches, and how often, against the definition of the algorithm: a kernel
+ * that computes the right result but reports other addresses is found here. */
+#include "workload.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The functional executor puts array k of a program (if none exceeds 2 MiB) k * 2 MiB behind the first. Touches are
+ * counted per 4 bytes: an element of 8 bytes counts at twice its number. */
+enum { ARRAYS = 8, WORDS = 1 << 15, SLOT_SHIFT = 21 };
+#define FIRST_ADDRESS UINT64_C(0x7f4000000000)
+
+static uint32_t touches[PW_OP_KIND_COUNT][ARRAYS][WORDS];
+
+static void touch(unsigned kind, uint64_t address)
+{
+    uint64_t offset = address - FIRST_ADDRESS, array = offset >> SLOT_SHIFT;
+    uint64_t word = (offset & ((1 << SLOT_SHIFT) - 1)) / 4;
+    if (address < FIRST_ADDRESS || array >= ARRAYS || word >= WORDS)
+        fail_msg("address %#llx lies in no array", (unsigned long long)address);
+    touches[kind][array][word]++;
+}
+
+static void visit(void *context, const struct pw_warp *w, const struct pw_op *op, const uint64_t *words)
+{
+    (void)context;
+    if (op->kind < PW_OP_LOAD || op->kind > PW_OP_ATOMIC_RETURN)
+        return;
+    assert_int_equal(op->count_or_mask & ~w->lanes, 0);
+    for (uint32_t lane = 0; lane < PW_WARP_LANES; lane++)
+        if (op->count_or_mask >> lane & 1)
+            touch(op->kind, op->form == PW_FORM_LANES ? *words++ : words[0] + lane * words[1]);
+}
+
+static struct pw_functional_counts run(const char *text, uint64_t seed)
+{
+    struct pw_program p;
+    struct pw_error err;
+    struct pw_functional_counts counts = {0};
+    memset(touches, 0, sizeof touches);
+    if (pw_program_parse(text, &p, &err) || pw_functional_run(&p, seed, true, visit, NULL, &counts, &err))
+        fail_msg("%s: %s", text, err.message);
+    pw_program_release(&p);
+    return counts;
+}
+
+/* Each of the array's first `words` was touched `times`, and nothing behind them. */
+static void expect_each(unsigned kind, unsigned array, uint64_t words, uint32_t times)
+{
+    for (uint64_t i = 0; i < WORDS; i++)
+        if (touches[kind][array][i] != (i < words ? times : 0))
+            fail_msg("kind %u, array %u, word %llu: %u touches", kind, array, (unsigned long long)i,
+                     touches[kind][array][i]);
+}
+
+static void vecadd_touches_each_element_once(void **state)
+{
+    (void)state;
+    run("vecadd:n=12345:ctas=3:warps=5", 1);
+    expect_each(PW_OP_LOAD, 0, 12345, 1);
+    expect_each(PW_OP_LOAD, 1, 12345, 1);
+    expect_each(PW_OP_STORE, 2, 12345, 1);
+    expect_each(PW_OP_STORE, 0, 0, 0);
+}
+
+static void gather_reads_the_whole_table_and_nothing_else(void **state)
+{
+    (void)state;
+    run("gather:n=12000:ctas=3:warps=5:table=400:locality=1", 1);
+    expect_each(PW_OP_LOAD, 0, 12000, 1);
+    expect_each(PW_OP_LOAD, 1, 100, 120);
+    expect_each(PW_OP_STORE, 2, 12000, 1);
+
+    run("gather:n=12000:ctas=3:warps=5:table=16", 1);
+    for (uint32_t i = 0; i < 4; i++) /* 3000 expected, standard deviation 47 */
+        assert_in_range(touches[PW_OP_LOAD][1][i], 2700, 3300);
+    expect_each(PW_OP_LOAD, 2, 0, 0);
+    assert_int_equal(touches[PW_OP_LOAD][1][4], 0);
+
+    run("gather:n=12000:ctas=3:warps=5:table=40000:locality=0.5", 1); /* 10,000 elements */
+    uint32_t sequential = 0;
+    for (uint32_t i = 0; i < 10000; i++)
+        sequential += touches[PW_OP_LOAD][1][i] > 0;
+    /* An element is missed with probability 1/2 * e^-0.6 or, for the 2,000 met twice, half that: 7,530 are met. */
+    assert_in_range(sequential, 7300, 7800);
+}
+
+static void pointer_chase_is_one_cycle_through_all_places(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"random", "stride"};
+    for (size_t o = 0; o < 2; o++)
+        for (uint64_t seed = 1; seed < 6; seed++) {
+            char text[96];
+            snprintf(text, sizeof text, "pointer_chase:bytes=12800:stride=128:hops=300:order=%s", orders[o]);
+            run(text, seed);
+            for (uint32_t i = 0; i < WORDS; i++)
+                assert_int_equal(touches[PW_OP_LOAD][0][i], i < 3200 && i % 32 == 0 ? 3 : 0);
+        }
+}
+
+static void hotspot_loads_each_tile_with_its_halo(void **state)
+{
+    (void)state;
+    enum { SIZE = 70, PYRAMID = 3, SMALL = 16 - 2 * PYRAMID, BLOCKS = (SIZE + SMALL - 1) / SMALL };
+    run("HS:size=70:pyramid=3:iterations=3", 1);
+    static uint32_t loads[SIZE * SIZE];
+    memset(loads, 0, sizeof loads);
+    for (int by = 0; by < BLOCKS; by++)
+        for (int bx = 0; bx < BLOCKS; bx++)
+            for (int y = by * SMALL - PYRAMID; y < by * SMALL - PYRAMID + 16; y++)
+                for (int x = bx * SMALL - PYRAMID; x < bx * SMALL - PYRAMID + 16; x++)
+                    if (y >= 0 && y < SIZE && x >= 0 && x < SIZE)
+                        loads[y * SIZE + x]++;
+    for (unsigned array = 0; array < 2; array++) /* power, temperature */
+        for (size_t i = 0; i < WORDS; i++)
+            assert_int_equal(touches[PW_OP_LOAD][array][i], i < SIZE * SIZE ? loads[i] : 0);
+    expect_each(PW_OP_STORE, 2, SIZE * SIZE, 1);
+    run("HS:size=70:pyramid=3:iterations=6", 1);
+    expect_each(PW_OP_STORE, 2, SIZE * SIZE, 1);
+    expect_each(PW_OP_STORE, 1, SIZE * SIZE, 1);
+}
+
+static void sgemm_reads_a_per_column_of_tiles_and_b_per_row(void **state)
+{
+    (void)state;
+    run("MM:m=256:n=48:k=40", 1);
+    expect_each(PW_OP_LOAD, 0, 256 * 40, 48 / 16);
+    expect_each(PW_OP_LOAD, 1, 48 * 40, 256 / 128);
+    expect_each(PW_OP_LOAD, 2, 256 * 48, 1);
+    expect_each(PW_OP_STORE, 2, 256 * 48, 1);
+}
+
+static void bfs_touches_what_a_search_over_a_grid_must(void **state)
+{
+    (void)state;
+    enum { SIDE = 30, NODES = SIDE * SIDE, EDGES = 4 * SIDE * (SIDE - 1) };
+    enum { NODE, EDGE, COLOR, COST, Q1, Q2, TAIL };
+    struct pw_functional_counts c = run("BFS2:nodes=900:kind=grid", 1);
+    for (uint32_t v = 0; v < NODES; v++) {
+        uint32_t x = v % SIDE, y = v / SIDE, degree = (x > 0) + (y > 0) + (x < SIDE - 1) + (y < SIDE - 1);
+        assert_int_equal(touches[PW_OP_LOAD][NODE][2 * v], 1);
+        assert_int_equal(touches[PW_OP_LOAD][NODE][2 * v + 1], 0);
+        assert_int_equal(touches[PW_OP_LOAD][COST][v], 1);
+        assert_int_equal(touches[PW_OP_STORE][COLOR][v], 1);
+        assert_int_equal(touches[PW_OP_ATOMIC_RETURN][COST][v], degree);
+        assert_int_equal(touches[PW_OP_ATOMIC_RETURN][COLOR][v], v > 0);
+        assert_int_equal(touches[PW_OP_LOAD][COLOR][v], v > 0);
+    }
+    for (uint32_t e = 0; e < EDGES; e++)
+        assert_int_equal(touches[PW_OP_LOAD][EDGE][2 * e], 1);
+    assert_int_equal(touches[PW_OP_ATOMIC_RETURN][TAIL][0], c.ctas);
+    /* Level d of the search is the d-th diagonal; queue 1 holds the even ones, queue 2 the odd ones. */
+    for (uint32_t i = 0; i < NODES; i++) {
+        uint32_t loads[2] = {0}, stores[2] = {0};
+        for (uint32_t level = 0; level <= 2 * (SIDE - 1); level++) {
+            uint32_t size = level < SIDE ? level + 1 : 2 * SIDE - 1 - level;
+            loads[level % 2] += i < size;
+            stores[level % 2] += level && i < size;
+        }
+        assert_int_equal(touches[PW_OP_LOAD][Q1][i], loads[0]);
+        assert_int_equal(touches[PW_OP_LOAD][Q2][i], loads[1]);
+        assert_int_equal(touches[PW_OP_STORE][Q1][i], stores[0]);
+        assert_int_equal(touches[PW_OP_STORE][Q2][i], stores[1]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vecadd_touches_each_element_once),
+        cmocka_unit_test(gather_reads_the_whole_table_and_nothing_else),
+        cmocka_unit_test(pointer_chase_is_one_cycle_through_all_places),
+        cmocka_unit_test(hotspot_loads_each_tile_with_its_halo),
+        cmocka_unit_test(sgemm_reads_a_per_column_of_tiles_and_b_per_row),
+        cmocka_unit_test(bfs_touches_what_a_search_over_a_grid_must),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
