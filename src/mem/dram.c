@@ -21,6 +21,7 @@
 #include "mem/dram.h"
 
 #include "mem/dram_clock.h"
+#include "mem/dram_queue.h"
 #include "policy/dram/dram_policy.h"
 
 #include <assert.h>
@@ -47,7 +48,7 @@ struct agenda {
 struct pw_dram_channel {
     struct pw_dram_view view;
     struct pw_dram_choice choice;
-    bool stale;                              /* the choice must be made again */
+    bool stale;                              /* the choice must be made again before it is carried out */
     bool issuing;                            /* inside the issue loop, which chooses again by itself */
     uint64_t wake;                           /* clock of the event that counts, or PW_NEVER */
     struct agenda columns, rows;             /* the banks that are not in the view's sets */
@@ -76,70 +77,6 @@ static bool is_write(const struct pw_request *r)
     return r->kind == PW_REQUEST_WRITEBACK;
 }
 
-/* Puts r into a list ordered by age; whether it has become the first. */
-static bool insert_ordered(struct pw_request **first, struct pw_request **last, struct pw_request *r)
-{
-    if (!*first || (*last)->age < r->age) {
-        bool empty = !*first;
-        r->next = NULL;
-        *(empty ? first : &(*last)->next) = r;
-        *last = r;
-        return empty;
-    }
-    struct pw_request **at = first;
-    while ((*at)->age < r->age)
-        at = &(*at)->next;
-    r->next = *at;
-    *at = r;
-    return at == first;
-}
-
-static void refresh_bank(struct pw_dram_side *side, uint32_t bank)
-{
-    struct pw_dram_bank_queue *q = &side->queue[bank];
-    uint64_t bit = 1ULL << bank;
-    side->hits = q->hit ? side->hits | bit : side->hits & ~bit;
-    side->others = q->other ? side->others | bit : side->others & ~bit;
-    if (q->hit)
-        side->hit_age[bank] = q->hit->age;
-    if (q->other)
-        side->other_age[bank] = q->other->age;
-}
-
-/* After an activation: what waits for the row is now a hit. */
-static void split_hits(struct pw_dram_side *side, uint32_t bank, uint32_t row)
-{
-    if (!(side->others >> bank & 1))
-        return;
-    struct pw_dram_bank_queue *q = &side->queue[bank];
-    struct pw_request **at = &q->other, *last = NULL;
-    for (struct pw_request *r = q->other; r; r = *at) {
-        if (r->row == row) {
-            *at = r->next;
-            insert_ordered(&q->hit, &q->hit_last, r);
-        } else {
-            at = &r->next;
-            last = r;
-        }
-    }
-    q->other_last = last;
-    refresh_bank(side, bank);
-}
-
-/* Before a precharge: hits that are left wait for their row again. */
-static void merge_hits(struct pw_dram_side *side, uint32_t bank)
-{
-    struct pw_dram_bank_queue *q = &side->queue[bank];
-    if (!(side->hits >> bank & 1))
-        return;
-    for (struct pw_request *r = q->hit, *next; r; r = next) {
-        next = r->next;
-        insert_ordered(&q->other, &q->other_last, r);
-    }
-    q->hit = NULL;
-    refresh_bank(side, bank);
-}
-
 /* Which side is served: writes from the high mark on, or when there is nothing to read, until there is something to
  * read and the low mark is reached. Where writes arrive as fast as they leave, the low mark never is; so a turn of
  * writing ends after as many writes as lie between the marks, and that many reads have the next turn. */
@@ -163,10 +100,11 @@ static bool update_side(struct pw_dram_channel *c)
     return changed;
 }
 
-static void trace(struct pw_dram_channel *c, enum pw_dram_command_kind kind, uint32_t bank, const struct pw_request *r)
+static void trace(struct pw_dram_channel *c, enum pw_dram_command_kind kind, uint32_t bank, uint64_t at,
+                  const struct pw_request *r)
 {
     if (__builtin_expect(c->wiring.trace != NULL, 0)) {
-        struct pw_dram_command command = {kind, bank, c->row[bank], c->choice.at, r};
+        struct pw_dram_command command = {kind, bank, c->row[bank], at, r};
         c->wiring.trace(c->wiring.client, &command);
     }
 }
@@ -206,22 +144,24 @@ static void hold_row(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
 static void precharge(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
 {
     struct pw_dram_view *v = &c->view;
-    trace(c, PW_DRAM_PRECHARGE, bank, NULL);
+    assert(v->row_at[bank] <= at);
+    trace(c, PW_DRAM_PRECHARGE, bank, at, NULL);
     v->open &= ~(1ULL << bank);
     v->columns &= ~(1ULL << bank);
     hold_row(c, bank, pw_dram_later(at + c->config.rp, c->activate_at[bank]));
     c->first_use[bank] = ROW_CONFLICT;
-    merge_hits(&c->side[0], bank);
-    merge_hits(&c->side[1], bank);
+    pw_dram_merge_hits(&c->side[0], bank);
+    pw_dram_merge_hits(&c->side[1], bank);
 }
 
 static void activate(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
 {
     struct pw_dram_view *v = &c->view;
     const struct pw_dram_config *cfg = &c->config;
+    assert(v->side->others >> bank & 1 && v->row_at[bank] <= at && v->activate_from <= at);
     uint32_t row = v->side->queue[bank].other->row;
     c->row[bank] = row;
-    trace(c, PW_DRAM_ACTIVATE, bank, NULL);
+    trace(c, PW_DRAM_ACTIVATE, bank, at, NULL);
     v->open |= 1ULL << bank;
     v->column_at[bank] = at + cfg->rcd;
     agenda_add(&c->columns, at + cfg->rcd, bank);
@@ -229,8 +169,8 @@ static void activate(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
     hold_row(c, bank, at + cfg->ras);
     c->activate_at[bank] = at + cfg->rc;
     v->activate_from = at + cfg->rrd;
-    split_hits(&c->side[0], bank, row);
-    split_hits(&c->side[1], bank, row);
+    pw_dram_split_hits(&c->side[0], bank, row);
+    pw_dram_split_hits(&c->side[1], bank, row);
 }
 
 /* Brings the sets of banks whose times have come up to the present. */
@@ -251,11 +191,12 @@ static void catch_up(struct pw_dram_channel *c)
     }
 }
 
-static void choose(struct pw_dram_channel *c)
+static struct pw_dram_choice choose(struct pw_dram_channel *c)
 {
     catch_up(c);
-    c->choice = c->policy->choose(c->policy_state, &c->view);
-    c->stale = false;
+    struct pw_dram_choice choice = c->policy->choose(c->policy_state, &c->view);
+    assert(choice.action != PW_DRAM_WAIT || choice.at > c->view.now);
+    return choice;
 }
 
 static void read_done(void *object, uint64_t argument, pw_cycle now)
@@ -296,26 +237,15 @@ static void finish_read(struct pw_dram_channel *c, struct pw_request *r, uint64_
     pw_events_post(c->wiring.events, done, read_done, c, (uintptr_t)r);
 }
 
-static struct pw_request *take_hit(struct pw_dram_side *side, uint32_t bank)
-{
-    struct pw_dram_bank_queue *q = &side->queue[bank];
-    struct pw_request *r = q->hit;
-    q->hit = r->next;
-    if (q->hit)
-        side->hit_age[bank] = q->hit->age;
-    else
-        side->hits &= ~(1ULL << bank);
-    return r;
-}
-
 static void issue_column(struct pw_dram_channel *c, uint32_t bank, uint64_t at, pw_cycle now)
 {
     struct pw_dram_view *v = &c->view;
+    assert(v->side->hits >> bank & 1 && v->column_at[bank] <= at && v->column_from <= at);
     const struct pw_dram_config *cfg = &c->config;
     bool write = v->write;
-    struct pw_request *r = take_hit(&c->side[write], bank);
+    struct pw_request *r = pw_dram_take_hit(&c->side[write], bank);
     const struct burst *b = &c->burst[r->sectors & 15];
-    trace(c, write ? PW_DRAM_WRITE : PW_DRAM_READ, bank, r);
+    trace(c, write ? PW_DRAM_WRITE : PW_DRAM_READ, bank, at, r);
     count_column(c, r, b, c->first_use[bank]);
     c->first_use[bank] = ROW_HIT;
     c->count[write]--;
@@ -352,28 +282,27 @@ static void issue(void *object, uint64_t argument, pw_cycle now)
     struct pw_dram_view *v = &c->view;
     v->now = pw_dram_later(v->now, argument);
     uint64_t last = pw_dram_clock_first(&c->clock, now + 1) - 1;
-    for (;;) {
-        if (c->stale)
-            choose(c);
-        uint64_t at = c->choice.at;
-        uint32_t bank = c->choice.bank;
-        if (at > last)
+    struct pw_dram_choice next = c->choice;
+    for (bool ask = c->stale;; ask = true) {
+        if (ask)
+            next = choose(c);
+        if (next.at > last)
             break;
-        c->stale = true;
-        v->now = at + (c->choice.action != PW_DRAM_WAIT);
-        if (c->choice.action == PW_DRAM_COLUMN)
-            issue_column(c, bank, at, now);
-        else if (c->choice.action == PW_DRAM_ROW && v->open >> bank & 1)
-            precharge(c, bank, at);
-        else if (c->choice.action == PW_DRAM_ROW)
-            activate(c, bank, at);
+        v->now = next.at + (next.action != PW_DRAM_WAIT);
+        if (next.action == PW_DRAM_COLUMN)
+            issue_column(c, next.bank, next.at, now);
+        else if (next.action == PW_DRAM_ROW && v->open >> next.bank & 1)
+            precharge(c, next.bank, next.at);
+        else if (next.action == PW_DRAM_ROW)
+            activate(c, next.bank, next.at);
     }
+    c->choice = next;
+    c->stale = false;
     c->issuing = false;
-    if (c->choice.at != PW_NEVER)
-        wake_at(c, c->choice.at);
+    wake_at(c, next.at);
 }
 
-/* Sees to it that an event runs at this clock or before. */
+/* Sees to it that an event runs at this clock or before; PW_NEVER needs none. */
 static void wake_at(struct pw_dram_channel *c, uint64_t at)
 {
     if (at < c->wake) {
@@ -419,11 +348,11 @@ void pw_dram_submit(struct pw_dram_channel *c, struct pw_request *r, uint32_t lo
     bool hit = (v->open >> bank & 1) && c->row[bank] == r->row;
     bool first;
     if (hit) {
-        first = insert_ordered(&q->hit, &q->hit_last, r);
+        first = pw_dram_insert_ordered(&q->hit, &q->hit_last, r);
         side->hits |= 1ULL << bank;
         side->hit_age[bank] = q->hit->age;
     } else {
-        first = insert_ordered(&q->other, &q->other_last, r);
+        first = pw_dram_insert_ordered(&q->other, &q->other_last, r);
         side->others |= 1ULL << bank;
         side->other_age[bank] = q->other->age;
     }

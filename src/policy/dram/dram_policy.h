@@ -11,9 +11,9 @@
  * application whose turn it is (a quota counted in the policy's state) is 1, everything else 2; `entries` gives their
  * sizes.
  *
- * Choice. `choose` names the command to issue at clock `now`, or PW_DRAM_WAIT and the clock at which to be asked again;
- * that may be too early, never later than the policy wants a command. It is asked again before that when a request
- * arrives at the head of a bank's list. Two commands exist per bank:
+ * Choice. `choose` names the command to issue at clock `now`, or PW_DRAM_WAIT and a later clock at which to be asked
+ * again; that may be earlier than a command can go, never later than the policy wants one. It is asked again before
+ * that when a request arrives at the head of a bank's list. Two commands exist per bank:
  * PW_DRAM_COLUMN   transfers the bank's first request for the open row; the bank must be in `hits` and
  *                  pw_dram_column_at must not lie after `now`.
  * PW_DRAM_ROW      works for the bank's first request for another row: precharges the bank when a row is open and
