@@ -1,6 +1,6 @@
 /* Fully associative LRU hits exactly those references whose stack distance (distinct pages since the last reference to
  * the same page, itself included) is at most the number of entries. The distances are counted here without any LRU
- * list: from the times of the last references, in a Fenwick tree. One pass over a trace gives the hits of every size. */
+ * list: from the times of the last references, in a Fenwick tree. One pass over a trace gives every size. */
 #include "policy/tlb/tlb_policy.h"
 #include "sim/random.h"
 
