@@ -3,8 +3,8 @@
  * The channel works at the level of commands (precharge, activate, column access): each may issue no earlier than the
  * timings allow, one command per DRAM clock, and the data bus carries one burst at a time. Nothing is polled: after
  * each command the channel posts one event for the next moment at which some command may issue. Rows stay open until
- * another row is wanted. Writes are collected and drained in groups (above the high mark, or when there is nothing to
- * read, down to the low mark). Refresh is left out.
+ * another row is wanted. Writes are collected and drained in groups (from the high mark on, or when there is nothing
+ * to read, down to the low mark; dram.c says what happens when writes never end). Refresh is left out.
  *
  * Times inside the channel are DRAM clocks; a DRAM clock d begins at core cycle ceil(d * core_mhz / clock_mhz). */
 #ifndef PW_MEM_DRAM_H
@@ -26,8 +26,8 @@ struct pw_dram_config {
     uint32_t rcd, ras, rp, rc, rrd, ccd, cl, wl, wr, wtr, rtp; /* in DRAM clocks */
     uint32_t read_queue, write_queue;                          /* entries per channel */
     uint32_t write_high, write_low;                            /* drain marks, entries */
-    uint32_t path;     /* core cycles between the L2 slice and the queue, each request once on its way in; the client's
-                         to charge: a request is submitted when it arrives at the queue */
+    uint32_t path;     /* core cycles between the L2 slice and the queue, each request once on its way in; charged by
+                          the client, which submits a request when it arrives at the queue */
     uint32_t schedule; /* index of the policy */
 };
 
@@ -78,8 +78,8 @@ enum pw_status pw_dram_channel_create(const struct pw_dram_config *config, const
                                       struct pw_dram_channel **out, struct pw_error *err);
 void pw_dram_channel_destroy(struct pw_dram_channel *c);
 
-/* Whether a request of this kind would be taken. Under a schedule that gives ranks of requests their own places: whether
- * it would be taken whatever its rank. */
+/* Whether a request of this kind would be taken. Under a schedule that gives ranks of requests their own places:
+ * whether it would be taken whatever its rank. */
 bool pw_dram_has_space(const struct pw_dram_channel *c, bool write);
 
 /* Puts a request into the queue at core cycle `now` (call from an event at that time). `local_line` is the number of
