@@ -1,10 +1,8 @@
 /* What input data are made of: closed forms of a seed and an element's number, so that a value can be had without
- * storing it, and comparisons for checks. */
+ * storing it. */
 #ifndef PW_WORKLOAD_INPUTS_H
 #define PW_WORKLOAD_INPUTS_H
 
-#include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /* splitmix64's finaliser over both arguments. */
@@ -29,7 +27,7 @@ static inline float pw_hash_unit(uint64_t hash)
 }
 
 /* A seeded permutation of [0, n) in closed form: a Feistel network over the next even number of bits, walked until the
- * value falls into the range (four steps at worst, on average). */
+ * value falls into the range (fewer than four steps on average). */
 static inline uint64_t pw_permuted(uint64_t seed, uint64_t x, uint64_t n)
 {
     unsigned half = 1;
@@ -46,11 +44,6 @@ static inline uint64_t pw_permuted(uint64_t seed, uint64_t x, uint64_t n)
         x = left << half | right;
     } while (x >= n);
     return x;
-}
-
-static inline bool pw_close(float a, float b, float relative)
-{
-    return fabsf(a - b) <= relative * fmaxf(1.0F, fmaxf(fabsf(a), fabsf(b)));
 }
 
 #endif

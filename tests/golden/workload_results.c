@@ -209,7 +209,7 @@ static void without_values_the_addresses_are_the_same(void **state)
                                         "pointer_chase:hops=5000:bytes=100KB",
                                         "HS:size=40:iterations=3",
                                         "MM:m=128:n=32:k=16",
-                                        "pointer_chase:order=stride"};
+                                        "pointer_chase:order=stride:bytes=1MB"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char off[128];
         snprintf(off, sizeof off, "%s:values=off", texts[i]);
