@@ -15,15 +15,19 @@ static const struct pw_cli_flag flags[] = {
     {.name = NULL},
 };
 
-/* What a listing's detail is: its heading in the table and its member in the JSON. Aliases are an array there. */
+/* What a listing's fields are called, as columns of the table and members of the JSON; NULL where a kind has none.
+ * Details that are lists of words are arrays in the JSON. */
 static const struct kind {
-    const char *name, *detail;
+    const char *name, *detail, *value, *range;
     enum pw_list_kind kind;
-    bool has_default, detail_is_list;
+    bool detail_is_list;
 } kinds[] = {
-    {"machines", "aliases", PW_LIST_MACHINES, false, true},  {"designs", "aliases", PW_LIST_DESIGNS, false, true},
-    {"workloads", "suite", PW_LIST_WORKLOADS, false, false}, {"policies", "family", PW_LIST_POLICIES, false, false},
-    {"options", "unit", PW_LIST_OPTIONS, true, false},       {"metrics", "unit", PW_LIST_METRICS, false, false},
+    {"machines", "aliases", NULL, NULL, PW_LIST_MACHINES, true},
+    {"designs", "aliases", NULL, NULL, PW_LIST_DESIGNS, true},
+    {"workloads", "suite", NULL, NULL, PW_LIST_WORKLOADS, false},
+    {"policies", "family", "option", NULL, PW_LIST_POLICIES, false},
+    {"options", "unit", "default", "range", PW_LIST_OPTIONS, false},
+    {"metrics", "unit", NULL, NULL, PW_LIST_METRICS, false},
 };
 
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
@@ -45,10 +49,10 @@ static void add_row(void *context, const struct pw_listing *entry)
     struct listing *l = context;
     pw_table_cell(&l->table, entry->name);
     pw_table_cell(&l->table, or_empty(entry->detail));
-    if (l->kind->has_default) {
+    if (l->kind->value)
         pw_table_cell(&l->table, or_empty(entry->value));
+    if (l->kind->range)
         pw_table_cell(&l->table, or_empty(entry->range));
-    }
     pw_table_cell(&l->table, or_empty(entry->summary));
     l->count++;
 }
@@ -84,10 +88,10 @@ static void add_object(void *context, const struct pw_listing *entry)
     } else {
         add_member(text, l->kind->detail, entry->detail);
     }
-    if (l->kind->has_default) {
-        add_member(text, "default", entry->value);
-        add_member(text, "range", entry->range);
-    }
+    if (l->kind->value)
+        add_member(text, l->kind->value, entry->value);
+    if (l->kind->range)
+        add_member(text, l->kind->range, entry->range);
     add_member(text, "summary", entry->summary);
     pw_text_add(text, "}");
 }
@@ -115,11 +119,11 @@ static int list(const struct pw_cli_command *self, int argc, char **argv)
             l.kind = &kinds[i];
     if (!l.kind)
         return unknown_kind(argv[0]);
-    l.table = (struct pw_table){.columns = l.kind->has_default ? 5 : 3, .align = "l"};
+    l.table = (struct pw_table){.columns = 3U + !!l.kind->value + !!l.kind->range, .align = "l"};
     if (a.json) {
         pw_text_add(&l.text, "[");
     } else {
-        const struct pw_listing heading = {"name", "summary", l.kind->detail, "default", "range"};
+        const struct pw_listing heading = {"name", "summary", l.kind->detail, l.kind->value, l.kind->range};
         add_row(&l, &heading);
     }
     status = (int)pw_list(l.kind->kind, a.json ? add_object : add_row, &l, &err);

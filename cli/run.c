@@ -160,9 +160,10 @@ const struct pw_cli_command pw_cli_run_command = {
     .name = "run",
     .usage = "-w WORKLOAD [-m MACHINE] [-d DESIGN] [flags]",
     .summary = "simulate one run and show, or write, its result",
-    .details = "Exit code 0: done; 1: the run failed; 2: a mistake in the arguments or a file; 130: interrupted.\n"
-               "Results go to standard output or the named file, whole or not at all.\n\n"
-               "Example: pagewalk run -m mosaic -d gpu-mmu-2m -w HS:size=1024 --set l2_tlb.entries=1024 --json hs.json",
+    .details =
+        "Exit code 0: done; 1: the run failed; 2: a mistake in the arguments or a file; 130: interrupted.\n"
+        "Results go to standard output or the named file, whole or not at all.\n\n"
+        "Example: pagewalk run -m mosaic -d gpu-mmu -w HS:size=1024 --set l2_tlb.base_entries=1024 --json hs.json",
     .flags = flags,
     .run = run,
 };

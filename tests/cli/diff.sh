@@ -5,12 +5,12 @@ source "$(dirname "$0")/tap.sh"
 run run -w $small -d gpu-mmu --json a.json -q
 run run -w $small -d gpu-mmu --json same.json -q
 run run -w $small -d ideal-tlb --json ideal.json -q
-run run -w $small -d gpu-mmu --set l1_tlb.entries=1 --json option.json -q
+run run -w $small -d gpu-mmu --set l1_tlb.base_entries=1 --json option.json -q
 
 run diff a.json same.json
 check 'equal results' eval 'succeeds && grep -q "^0 different" .stdout'
 run diff a.json option.json
-check 'an option that differs is shown' eval '[ "$code" = 1 ] && [ ! -s .stderr ] && grep -qE "^ *l1_tlb.entries +[0-9]+ +1$" .stdout'
+check 'an option that differs is shown' eval '[ "$code" = 1 ] && [ ! -s .stderr ] && grep -qE "^ *l1_tlb.base_entries +[0-9]+ +1$" .stdout'
 run diff a.json ideal.json
 check 'metrics that differ are shown with their change' eval \
   '[ "$code" = 1 ] && grep -qE "^ *design +gpu-mmu +ideal-tlb$" .stdout && grep -qE "^ *cycles .*%$" .stdout'

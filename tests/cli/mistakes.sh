@@ -32,24 +32,24 @@ fails 'unknown parameter of a workload' 2 'iteration.*did you mean .?iterations'
 fails 'parameter without a value' 2 'iterations' run -w vecadd:iterations
 fails 'parameter with a bad value' 2 'iterations.*many' run -w vecadd:iterations=many
 fails 'parameter out of range' 2 'warps.*33' run -w vecadd:warps=33
-fails 'unknown option' 2 'l1_tlb.entires.*did you mean .?l1_tlb.entries' run -w $small --set l1_tlb.entires=4
+fails 'unknown option' 2 'l1_tlb.base_entires.*did you mean .?l1_tlb.base_entries' run -w $small --set l1_tlb.base_entires=4
 fails 'option without a value' 2 'l1_tlb' run -w $small --set l1_tlb
-fails 'option with a bad value' 2 'banana' run -w $small --set l1_tlb.entries=banana
-fails 'option out of range' 2 'l1_tlb.entries' run -w $small --set l1_tlb.entries=-1
-fails 'option with a number too large' 2 'l1_tlb.entries' run -w $small --set l1_tlb.entries=99999999999999999999
+fails 'option with a bad value' 2 'banana' run -w $small --set l1_tlb.base_entries=banana
+fails 'option out of range' 2 'l1_tlb.base_entries' run -w $small --set l1_tlb.base_entries=-1
+fails 'option with a number too large' 2 'l1_tlb.base_entries' run -w $small --set l1_tlb.base_entries=99999999999999999999
 fails 'launches in no order' 2 '5-2' run -w $small --kernels 5-2
 fails 'launches that are no numbers' 2 'a-b' run -w $small --kernels a-b
 
 fails 'missing machine file' 2 'missing.yaml' run -m ./missing.yaml -w $small
 mkdir folder
 fails 'folder as machine file' 2 'folder' run -m ./folder -w $small
-printf 'summary: mine\nl1_tlb:\n  entires: 4\n' >typo.yaml
+printf 'summary: mine\nl1_tlb:\n  base_entires: 4\n' >typo.yaml
 fails 'machine file with an unknown option' 2 'typo.yaml:3: .*did you mean' run -m ./typo.yaml -w $small
 printf 'summary: mine\nl1_tlb: [1, 2\n' >broken.yaml
 fails 'machine file that is no YAML' 2 'broken.yaml:[23]: ' run -m ./broken.yaml -w $small
 printf '\377\376\000\001' >binary.yaml
 fails 'machine file of binary data' 2 'binary.yaml' run -m ./binary.yaml -w $small
-printf 'l1_tlb:\n  entries: many\n' >value.yaml
+printf 'l1_tlb:\n  base_entries: many\n' >value.yaml
 fails 'design file with a bad value' 2 'value.yaml:2: .*many' run -d ./value.yaml -w $small
 
 fails 'list of nothing' 2 'list takes one of machines' list

@@ -93,8 +93,8 @@ run run -w $small --json both.json --csv both.csv
 check 'JSON, CSV and the table in one run' eval 'succeeds && is_json both.json && [ -s both.csv ] && [ -s .stdout ]'
 run run -w $small --csv=equals.csv -q -mmosaic -dgpu-mmu
 check 'flags with = and without a blank' eval 'succeeds && [ -s equals.csv ]'
-run run -w $small --set l1_tlb.entries=16 --set l1_tlb.entries=32 --json set.json -q
-check '--set may be repeated; the last one counts' eval 'succeeds && grep -q "\"l1_tlb.entries\": \"32\"" set.json'
+run run -w $small --set l1_tlb.base_entries=16 --set l1_tlb.base_entries=32 --json set.json -q
+check '--set may be repeated; the last one counts' eval 'succeeds && grep -q "\"l1_tlb.base_entries\": \"32\"" set.json'
 run run -w $small --interval 1000 --json interval.json -q
 check '--interval adds rows' eval 'succeeds && is_json interval.json && grep -q "\"intervals\": \[" interval.json'
 run run -w $small --verify --json verify.json -q
@@ -131,7 +131,7 @@ check 'a file that cannot be finished leaves nothing behind' eval 'is_error 1 "l
 
 # Long enough for the signal to find it running.
 for signal in INT TERM; do
-  "$pagewalk" run -w vecadd:ctas=100000:iterations=1000:values=off --json long.json >.stdout 2>.stderr &
+  "$pagewalk" run -w pointer_chase:bytes=1MB:hops=4000000000 --json long.json >.stdout 2>.stderr &
   job=$!
   sleep 0.5
   kill -s $signal $job
