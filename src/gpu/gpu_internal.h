@@ -15,7 +15,6 @@ enum pw_warp_state {
     PW_WARP_READY,
     PW_WARP_DEPENDENCY, /* the result of its last arithmetic */
     PW_WARP_LOADS,      /* loads that its next instruction uses */
-    PW_WARP_LSU,        /* a place in the load-store unit */
     PW_WARP_BARRIER,    /* the other warps of its CTA */
     PW_WARP_STATE_COUNT
 };
@@ -80,7 +79,7 @@ struct pw_lsu {
     struct pw_lsu_entry *queue; /* a ring */
     uint32_t first, count;
     struct pw_request_list replay; /* accesses whose translation has come; they go before the queue */
-    uint64_t waiting_warps;        /* slots that found the queue full */
+    bool wanted;                   /* a scheduler found the queue full */
     pw_cycle free;                 /* when the next line can be processed */
     uint8_t wait;                  /* enum pw_lsu_wait */
     bool posted;
@@ -91,6 +90,7 @@ struct pw_sm {
     uint32_t id;
     pw_asid app;
     uint64_t free_slots;
+    uint64_t memory_next; /* slots whose next operation, if it is known, needs the load-store unit */
     uint32_t next_age;
     uint32_t ctas, threads_used, registers_used;
     uint64_t shared_used;

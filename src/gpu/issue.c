@@ -65,7 +65,12 @@ void pw_sm_prepare_warp(struct pw_sm *sm, uint32_t slot, pw_cycle now)
     struct pw_sm_warp *w = &sm->warps[slot];
     if (w->warp->read == w->warp->write)
         pw_warp_refill(w->warp);
-    uint8_t allowed = allowed_in_flight(sm->gpu, next_op(w));
+    const struct pw_op *op = next_op(w);
+    if (is_memory(op->kind))
+        sm->memory_next |= 1ULL << slot;
+    else
+        sm->memory_next &= ~(1ULL << slot);
+    uint8_t allowed = allowed_in_flight(sm->gpu, op);
     if (allowed < 64 && w->pending >> allowed) {
         w->in_flight = allowed;
         make_wait(sm, slot, PW_WARP_LOADS);
@@ -90,10 +95,10 @@ void pw_sm_load_complete(struct pw_sm *sm, uint32_t owner, pw_cycle now)
 
 void pw_sm_lsu_has_room(struct pw_sm *sm, pw_cycle now)
 {
-    uint64_t waiting = sm->lsu.waiting_warps;
-    sm->lsu.waiting_warps = 0;
-    for (; waiting; waiting &= waiting - 1)
-        make_ready(sm, (uint32_t)__builtin_ctzll(waiting), now);
+    sm->lsu.wanted = false;
+    for (uint32_t i = 0; i < sm->gpu->config.sm.schedulers; i++)
+        if (sm->schedulers[i].ready & sm->memory_next)
+            post_scheduler(sm, i, now);
 }
 
 /* Takes (part of) a run of arithmetic; returns the cycles the scheduler is busy. */
@@ -169,44 +174,45 @@ static void issue_exit(struct pw_sm *sm, uint32_t slot, pw_cycle now)
     pw_cta_warp_exited(sm, slot, now);
 }
 
-/* Issues the next operation of a warp; returns the cycles the scheduler is busy, 0 when the warp could not issue. */
+/* Issues the next operation of a warp; returns the cycles the scheduler is busy. */
 static uint32_t issue(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 {
     uint8_t kind = next_op(&sm->warps[slot])->kind;
     if (kind == PW_OP_COMPUTE)
         return issue_compute(sm, slot, now);
-    if (is_memory(kind)) {
-        if (!pw_lsu_has_room(sm)) {
-            make_wait(sm, slot, PW_WARP_LSU);
-            sm->lsu.waiting_warps |= 1ULL << slot;
-            return 0;
-        }
+    if (is_memory(kind))
         issue_memory(sm, slot, now);
-    } else if (kind == PW_OP_BARRIER) {
+    else if (kind == PW_OP_BARRIER)
         issue_barrier(sm, slot, now);
-    } else {
+    else
         issue_exit(sm, slot, now);
-    }
     return 1;
+}
+
+/* The ready warps of a scheduler that can issue now: those that need the load-store unit only if it has room. */
+static uint64_t can_issue(struct pw_sm *sm, const struct pw_scheduler *s)
+{
+    if (!(s->ready & sm->memory_next) || pw_lsu_has_room(sm))
+        return s->ready;
+    sm->lsu.wanted = true;
+    return s->ready & ~sm->memory_next;
 }
 
 static void scheduler_step(void *object, uint64_t index, pw_cycle now)
 {
     struct pw_sm *sm = object;
     struct pw_scheduler *s = &sm->schedulers[index];
-    pw_cycle idle_since = s->free > s->resident_since ? s->free : s->resident_since;
-    /* `posted` stays set meanwhile: what becomes ready through this instruction is seen below. */
-    while (s->ready) {
-        uint32_t slot = sm->gpu->schedule->pick(s->ready, s->last, sm->age);
+    uint64_t candidates = can_issue(sm, s);
+    if (candidates) {
+        pw_cycle idle_since = s->free > s->resident_since ? s->free : s->resident_since;
+        uint32_t slot = sm->gpu->schedule->pick(candidates, s->last, sm->age);
+        /* `posted` stays set meanwhile: what becomes ready through this instruction is seen below. */
         uint32_t busy = issue(sm, slot, now);
-        if (!busy)
-            continue;
         s->last = slot;
         s->free = now + busy;
         sm->gpu->counters[sm->app].stall_cycles += now - idle_since;
-        break;
     }
     s->posted = false;
-    if (s->ready)
+    if (can_issue(sm, s))
         post_scheduler(sm, (uint32_t)index, now);
 }

@@ -28,7 +28,7 @@ void pw_gpu_line_finished(struct pw_gpu *g, pw_cycle now)
     if (--g->lines_outstanding || !g->config.sm.serial)
         return;
     for (uint32_t i = 0; i < g->config.sm.count; i++)
-        if (g->sms[i].lsu.waiting_warps)
+        if (g->sms[i].lsu.wanted)
             pw_sm_lsu_has_room(&g->sms[i], now);
 }
 
@@ -101,7 +101,7 @@ static bool miss(struct pw_sm *sm, const struct pw_request *access, uint8_t want
     struct pw_request *r = pw_request_take(&g->pool);
     *r = *access;
     r->sectors = wanted;
-    pw_request_list_push(&e->waiting, r);
+    pw_mshr_wait(e, r);
     uint8_t missing = wanted & (uint8_t)~e->mask;
     if (missing) {
         e->mask |= missing;
@@ -118,7 +118,7 @@ bool pw_l1_access(struct pw_sm *sm, const struct pw_request *access, pw_cycle at
     struct pw_l1d_counters *c = &g->l1d_counters[sm->app];
     uint8_t wanted = g->config.l1d.sectored ? access->sectors : PW_ALL_SECTORS;
     int64_t slot = pw_cache_find(&sm->l1, access->line, access->line);
-    bool hit = slot >= 0 && (sm->l1.valid[slot] & wanted) == wanted;
+    bool hit = slot >= 0 && (pw_cache_valid(&sm->l1, slot) & wanted) == wanted;
     if (!hit && !miss(sm, access, wanted, at)) {
         *out_wait = PW_LSU_L1_MSHR;
         return false;
@@ -140,25 +140,23 @@ static void fill(struct pw_sm *sm, uint32_t line, uint8_t sectors)
         struct pw_victim victim;
         slot = pw_cache_allocate(&sm->l1, line, line, &victim);
     }
-    sm->l1.valid[slot] |= sectors;
+    pw_cache_set_valid(&sm->l1, slot, sectors);
 }
 
 /* Completes those waiting loads whose sectors have all arrived; the others stay. */
 static void wake_waiting(struct pw_sm *sm, struct pw_mshr_entry *e, pw_cycle now)
 {
     uint8_t arrived = (uint8_t)(e->mask >> ARRIVED_SHIFT), asked = e->mask & PW_ALL_SECTORS;
-    struct pw_request *r = e->waiting.first;
-    struct pw_request_list still = {0};
+    struct pw_request *r = pw_mshr_take_waiting(e);
     for (struct pw_request *next; r; r = next) {
         next = r->next;
         if ((arrived & r->sectors) != r->sectors) {
-            pw_request_list_push(&still, r);
+            pw_mshr_wait(e, r);
             continue;
         }
         pw_l1_line_done(sm, r->owner, now, now);
         pw_request_give(&sm->gpu->pool, r);
     }
-    e->waiting = still;
     if (arrived == asked)
         pw_mshr_remove(&sm->l1_mshr, e);
 }

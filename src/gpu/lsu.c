@@ -97,7 +97,7 @@ static void park(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_mshr_entry 
     for (; e->next < e->count && e->lines[e->next].line >> g->page_lines_shift == e->page; e->next++) {
         struct pw_request *r = pw_request_take(&g->pool);
         *r = access_of(sm, e, e->next);
-        pw_request_list_push(&miss->waiting, r);
+        pw_mshr_wait(miss, r);
     }
 }
 
@@ -153,7 +153,7 @@ static void pop_if_done(struct pw_sm *sm, const struct pw_lsu_entry *e, pw_cycle
     if (++l->first == sm->gpu->config.sm.lsu_queue)
         l->first = 0;
     l->count--;
-    if (l->waiting_warps && pw_lsu_has_room(sm))
+    if (l->wanted && pw_lsu_has_room(sm))
         pw_sm_lsu_has_room(sm, now);
 }
 
@@ -235,7 +235,8 @@ unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
     pw_tlb_insert(&sm->tlb, sm->app, vpn, t);
     struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);
     unsigned warps = (unsigned)__builtin_popcountll(miss->mask);
-    for (struct pw_request *r; (r = pw_request_list_pop(&miss->waiting));) {
+    for (struct pw_request *r = pw_mshr_take_waiting(miss), *next; r; r = next) {
+        next = r->next;
         r->line = physical_line(g, t.frame, r->vaddr_line);
         pw_request_list_push(&sm->lsu.replay, r);
     }

@@ -81,28 +81,35 @@ static void take_store(struct pw_slice *s, struct pw_request *r, uint32_t index,
     count_access(s, r, pw_cache_find(&s->cache, r->line, index) >= 0);
     take_port(s, now);
     int64_t slot = slot_for(s, r->line, index, r->app, now);
-    s->cache.dirty[slot] |= r->sectors;
-    s->cache.valid[slot] |= r->full;
+    pw_cache_set_dirty(&s->cache, slot, r->sectors);
+    pw_cache_set_valid(&s->cache, slot, r->full);
     m->pending--;
     m->clients.stored(m->clients.sms, r, now);
 }
 
-/* Registers a miss and fetches what is not under way yet. The fetch is a request of its own; those that wait for it are
- * answered in the order in which they came. */
-static void take_miss(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_request *r, pw_cycle start)
+/* Sends a request on to DRAM for `sectors`, which its miss register then has under way. */
+static void fetch(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_request *r, uint8_t sectors, pw_cycle start)
+{
+    e->mask |= sectors;
+    r->awaited = r->sectors;
+    r->sectors = sectors;
+    pw_memory_to_dram(s, r, start + s->memory->config.l2.latency);
+}
+
+/* Lets a request wait for a miss that is outstanding, and fetches the sectors that are not under way yet. */
+static void merge(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_request *r, uint8_t wanted, pw_cycle start)
 {
     struct pw_memory *m = s->memory;
-    uint8_t wanted = m->config.l2.sectored ? r->sectors : PW_ALL_SECTORS;
+    m->counters[r->app].merges++;
     uint8_t missing = wanted & (uint8_t)~e->mask;
-    pw_request_list_push(&e->waiting, r);
-    if (!missing)
-        return;
-    e->mask |= missing;
-    struct pw_request *fetch = pw_request_take(m->pool);
-    *fetch = *r;
-    fetch->sectors = missing;
-    m->pending++;
-    pw_memory_to_dram(s, fetch, start + m->config.l2.latency);
+    if (missing) {
+        struct pw_request *further = pw_request_take(m->pool);
+        *further = *r;
+        further->kind = PW_REQUEST_FETCH;
+        m->pending++;
+        fetch(s, e, further, missing, start);
+    }
+    pw_mshr_wait(e, r);
 }
 
 /* Looks a request up. False when it must wait for a miss register; nothing has changed then. */
@@ -115,23 +122,24 @@ static bool look_up(struct pw_slice *s, struct pw_request *r, pw_cycle now)
         return true;
     }
     int64_t slot = pw_cache_find(&s->cache, r->line, index);
-    if (slot >= 0 && (s->cache.valid[slot] & r->sectors) == r->sectors) {
+    if (slot >= 0 && (pw_cache_valid(&s->cache, slot) & r->sectors) == r->sectors) {
         count_access(s, r, true);
         pw_cache_touch(&s->cache, slot);
         if (r->kind == PW_REQUEST_ATOMIC)
-            s->cache.dirty[slot] |= r->sectors;
+            pw_cache_set_dirty(&s->cache, slot, r->sectors);
         pw_events_post(m->events, take_port(s, now) + m->config.l2.latency, answer, s, (uint64_t)(uintptr_t)r);
         return true;
     }
     struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, r->line);
-    if (e)
-        m->counters[r->app].merges++;
-    else if (pw_mshr_full(&s->mshr))
+    if (!e && pw_mshr_full(&s->mshr))
         return false;
-    else
-        e = pw_mshr_add(&s->mshr, r->line);
     count_access(s, r, false);
-    take_miss(s, e, r, take_port(s, now));
+    uint8_t wanted = m->config.l2.sectored ? r->sectors : PW_ALL_SECTORS;
+    pw_cycle start = take_port(s, now);
+    if (e)
+        merge(s, e, r, wanted, start);
+    else
+        fetch(s, pw_mshr_add(&s->mshr, r->line), r, wanted, start);
     return true;
 }
 
@@ -155,24 +163,26 @@ void pw_slice_arrive(void *object, uint64_t argument, pw_cycle now)
         pw_slice_accept(s, argument, now);
 }
 
+static void answer_filled(struct pw_slice *s, struct pw_request *r, int64_t slot, pw_cycle now)
+{
+    if (r->kind == PW_REQUEST_ATOMIC)
+        pw_cache_set_dirty(&s->cache, slot, r->sectors);
+    answer(s, (uint64_t)(uintptr_t)r, now);
+}
+
 /* Answers those waiting requests whose sectors have all arrived, in order; the others stay. */
 static void answer_waiting(struct pw_slice *s, struct pw_mshr_entry *e, int64_t slot, pw_cycle now)
 {
     uint8_t arrived = (uint8_t)(e->mask >> ARRIVED_SHIFT);
-    struct pw_request *r = e->waiting.first;
-    struct pw_request_list still = {0};
+    struct pw_request *r = pw_mshr_take_waiting(e);
     for (struct pw_request *next; r; r = next) {
         next = r->next;
-        if ((arrived & r->sectors) != r->sectors) {
-            pw_request_list_push(&still, r);
-            continue;
-        }
-        if (r->kind == PW_REQUEST_ATOMIC)
-            s->cache.dirty[slot] |= r->sectors;
-        answer(s, (uint64_t)(uintptr_t)r, now);
+        if ((arrived & r->sectors) == r->sectors)
+            answer_filled(s, r, slot, now);
+        else
+            pw_mshr_wait(e, r);
     }
-    e->waiting = still;
-    if (!still.first)
+    if (arrived == (e->mask & PW_ALL_SECTORS))
         pw_mshr_remove(&s->mshr, e);
 }
 
@@ -184,15 +194,20 @@ static void serve_blocked(struct pw_slice *s, pw_cycle now)
     }
 }
 
-void pw_slice_fill(struct pw_slice *s, struct pw_request *fetch, pw_cycle now)
+void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now)
 {
-    uint32_t index = pw_place_of(&s->memory->map, fetch->line).slice_line;
-    int64_t slot = slot_for(s, fetch->line, index, fetch->app, now);
-    s->cache.valid[slot] |= fetch->sectors;
-    struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, fetch->line);
-    e->mask |= (uint64_t)fetch->sectors << ARRIVED_SHIFT;
-    s->memory->pending--;
-    pw_request_give(s->memory->pool, fetch);
+    uint32_t index = pw_place_of(&s->memory->map, r->line).slice_line;
+    int64_t slot = slot_for(s, r->line, index, r->app, now);
+    pw_cache_set_valid(&s->cache, slot, r->sectors);
+    struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, r->line);
+    e->mask |= (uint64_t)r->sectors << ARRIVED_SHIFT;
+    r->sectors = r->awaited;
+    if (r->kind == PW_REQUEST_FETCH) {
+        s->memory->pending--;
+        pw_request_give(s->memory->pool, r);
+    } else {
+        answer_filled(s, r, slot, now);
+    }
     answer_waiting(s, e, slot, now);
     serve_blocked(s, now);
 }

@@ -43,8 +43,8 @@ void pw_slice_arrive(void *slice, uint64_t request, pw_cycle now);
 void pw_slice_accept(void *slice, uint64_t request, pw_cycle now);
 void pw_memory_arrive_at_sm(void *memory, uint64_t request, pw_cycle now);
 
-/* DRAM has brought what a fetch asked for. */
-void pw_slice_fill(struct pw_slice *s, struct pw_request *fetch, pw_cycle now);
+/* DRAM has brought the sectors of a request. */
+void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now);
 
 /* Sends a request on its way to the DRAM queue of the slice's channel at time `at`. */
 void pw_memory_to_dram(struct pw_slice *s, struct pw_request *r, pw_cycle at);

@@ -11,7 +11,7 @@ enum pw_status pw_mshr_init(struct pw_mshr *m, const char *name, uint32_t capaci
     while (buckets < 2 * capacity)
         buckets *= 2;
     m->bucket_mask = buckets - 1;
-    m->entries = calloc(capacity, sizeof *m->entries);
+    m->entries = aligned_alloc(sizeof *m->entries, capacity * sizeof *m->entries);
     m->buckets = malloc(buckets * sizeof *m->buckets);
     if (!m->entries || !m->buckets) {
         pw_mshr_release(m);
@@ -19,7 +19,7 @@ enum pw_status pw_mshr_init(struct pw_mshr *m, const char *name, uint32_t capaci
     }
     memset(m->buckets, 0xff, buckets * sizeof *m->buckets);
     for (uint32_t i = 0; i < capacity; i++)
-        m->entries[i].chain = i + 1 < capacity ? i + 1 : UINT32_MAX;
+        m->entries[i] = (struct pw_mshr_entry){.chain = i + 1 < capacity ? i + 1 : UINT32_MAX};
     return PW_OK;
 }
 

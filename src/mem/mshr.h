@@ -8,10 +8,10 @@
 #include "mem/request.h"
 
 struct pw_mshr_entry {
-    uint64_t key;
-    struct pw_request_list waiting;
-    uint64_t mask;  /* belongs to the user: sectors under way, warps waiting */
-    uint32_t chain; /* next entry in the same bucket, or in the free list */
+    _Alignas(32) uint64_t key;
+    uint64_t mask;           /* belongs to the user: sectors under way, warps waiting */
+    struct pw_request *last; /* of those that wait, in a ring: the last one's next is the first */
+    uint32_t chain;          /* next entry in the same bucket, or in the free list */
 };
 
 struct pw_mshr {
@@ -46,7 +46,30 @@ static inline struct pw_mshr_entry *pw_mshr_find(const struct pw_mshr *m, uint64
 /* Adds an entry for a key that has none; requires that it is not full. */
 struct pw_mshr_entry *pw_mshr_add(struct pw_mshr *m, uint64_t key);
 
-/* Removes an entry whose waiting list the caller has emptied or taken over. */
+/* Lets a request wait for this miss, behind those that wait already. */
+static inline void pw_mshr_wait(struct pw_mshr_entry *e, struct pw_request *r)
+{
+    if (e->last) {
+        r->next = e->last->next;
+        e->last->next = r;
+    } else {
+        r->next = r;
+    }
+    e->last = r;
+}
+
+/* Takes all that wait, first come first, as a list that ends with NULL. */
+static inline struct pw_request *pw_mshr_take_waiting(struct pw_mshr_entry *e)
+{
+    if (!e->last)
+        return NULL;
+    struct pw_request *first = e->last->next;
+    e->last->next = NULL;
+    e->last = NULL;
+    return first;
+}
+
+/* Removes an entry that nobody waits for any more. */
 void pw_mshr_remove(struct pw_mshr *m, struct pw_mshr_entry *e);
 
 #endif

@@ -6,9 +6,10 @@
 enum { REQUESTS_PER_CHUNK = 1024 };
 
 struct pw_request_chunk {
-    struct pw_request_chunk *next;
     struct pw_request requests[REQUESTS_PER_CHUNK];
+    struct pw_request_chunk *next;
 };
+_Static_assert(sizeof(struct pw_request) == 64, "a request is one host cache line");
 
 void pw_request_pool_init(struct pw_request_pool *p)
 {
@@ -26,7 +27,7 @@ void pw_request_pool_destroy(struct pw_request_pool *p)
 
 struct pw_request *pw_request_pool_grow(struct pw_request_pool *p)
 {
-    struct pw_request_chunk *c = malloc(sizeof *c);
+    struct pw_request_chunk *c = aligned_alloc(64, sizeof *c);
     if (!c) {
         p->out_of_memory = true;
         p->spare.next = NULL;

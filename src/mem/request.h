@@ -15,11 +15,12 @@ enum pw_request_kind {
     PW_REQUEST_WRITE,     /* a store on its way to the L2 */
     PW_REQUEST_ATOMIC,    /* a read-modify-write at the L2 */
     PW_REQUEST_WALK,      /* a page-table read */
+    PW_REQUEST_FETCH,     /* further sectors of a line for requests that wait at the L2 */
     PW_REQUEST_WRITEBACK, /* a dirty line on its way from the L2 to DRAM */
 };
 
 struct pw_request {
-    struct pw_request *next;
+    _Alignas(64) struct pw_request *next;
     pw_cycle issued; /* when it left its source: the start of its latency */
     pw_cycle queued; /* when it entered the DRAM queue */
     uint32_t line;   /* physical address / 128 */
@@ -27,8 +28,11 @@ struct pw_request {
     uint16_t source; /* SM */
     uint8_t kind;    /* enum pw_request_kind */
     uint8_t sectors; /* mask of 32-byte sectors, bit 0 the lowest address; 0xf is the whole line */
-    uint8_t full;    /* of a write: sectors that are written completely */
-    uint8_t level;   /* page-table level 1 to 4, 0 for data */
+    union {
+        uint8_t full;    /* of a write: sectors that are written completely */
+        uint8_t awaited; /* of a read below the L2: the sectors it came for, while `sectors` are those it fetches */
+    };
+    uint8_t level; /* page-table level 1 to 4, 0 for data */
     pw_asid app;
     uint8_t bank;        /* DRAM: bank within the channel */
     uint32_t row;        /* DRAM: row within the bank */
