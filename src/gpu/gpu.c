@@ -84,6 +84,7 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
     if (status != PW_OK)
         return status;
     pw_memory_connect(g->memory, &(struct pw_memory_clients){.sms = g,
+                                                             .expect_reply = pw_l1_expect_reply,
                                                              .reply = pw_l1_reply,
                                                              .stored = pw_l1_stored,
                                                              .walker = pw_mmu_walker(g->mmu),

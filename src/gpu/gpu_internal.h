@@ -154,6 +154,7 @@ unsigned pw_lsu_translated(void *gpu, uint32_t sm, pw_vpn vpn, pw_cycle now);
 
 /* l1.c: returns false when the access must wait; *out_wait says for what, and nothing has changed. */
 bool pw_l1_access(struct pw_sm *sm, const struct pw_request *access, pw_cycle at, enum pw_lsu_wait *out_wait);
+void pw_l1_expect_reply(void *gpu, const struct pw_request *r);
 void pw_l1_reply(void *gpu, struct pw_request *r, pw_cycle now);
 void pw_l1_stored(void *gpu, struct pw_request *r, pw_cycle now);
 /* One line of a load has its data at time `at`. */

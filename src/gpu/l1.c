@@ -53,7 +53,9 @@ void pw_l1_line_done(struct pw_sm *sm, uint32_t owner, pw_cycle at, pw_cycle now
     pw_gpu_line_finished(g, now);
 }
 
-static void send(struct pw_sm *sm, const struct pw_request *access, uint8_t sectors, uint32_t owner, pw_cycle at)
+/* Sends a request to the L2; `e` is the miss register that waits for the answer, if one does. */
+static void send(struct pw_sm *sm, const struct pw_request *access, const struct pw_mshr_entry *e, uint8_t sectors,
+                 uint32_t owner, pw_cycle at)
 {
     struct pw_gpu *g = sm->gpu;
     struct pw_request *r = pw_request_take(&g->pool);
@@ -61,6 +63,7 @@ static void send(struct pw_sm *sm, const struct pw_request *access, uint8_t sect
     r->sectors = sectors;
     r->owner = owner;
     r->issued = at;
+    r->l1_miss = e ? pw_mshr_place(&sm->l1_mshr, e) : 0;
     pw_memory_send(g->memory, r, at + g->config.l1d.latency);
 }
 
@@ -80,7 +83,7 @@ static bool send_store(struct pw_sm *sm, const struct pw_request *access, pw_cyc
         sm->stores_in_flight++;
         g->launches[sm->app].stores_in_flight++;
     }
-    send(sm, access, access->sectors, access->owner, at);
+    send(sm, access, NULL, access->sectors, access->owner, at);
     return true;
 }
 
@@ -94,7 +97,7 @@ static bool miss(struct pw_sm *sm, const struct pw_request *access, uint8_t want
             return false;
         e = pw_mshr_add(&sm->l1_mshr, access->line);
         e->mask = wanted;
-        send(sm, access, wanted, access->owner, at);
+        send(sm, access, e, wanted, access->owner, at);
         return true;
     }
     g->l1d_counters[sm->app].merges++;
@@ -105,7 +108,7 @@ static bool miss(struct pw_sm *sm, const struct pw_request *access, uint8_t want
     uint8_t missing = wanted & (uint8_t)~e->mask;
     if (missing) {
         e->mask |= missing;
-        send(sm, access, missing, PW_NO_OWNER, at);
+        send(sm, access, e, missing, PW_NO_OWNER, at);
     }
     return true;
 }
@@ -161,13 +164,25 @@ static void wake_waiting(struct pw_sm *sm, struct pw_mshr_entry *e, pw_cycle now
         pw_mshr_remove(&sm->l1_mshr, e);
 }
 
+void pw_l1_expect_reply(void *gpu, const struct pw_request *r)
+{
+    const struct pw_gpu *g = gpu;
+    const struct pw_sm *sm = &g->sms[r->source];
+    pw_cache_prefetch(&sm->l1, r->line);
+    __builtin_prefetch(&sm->l1_mshr.entries[r->l1_miss]);
+    pw_mshr_prefetch(&sm->l1_mshr, r->line);
+    if (r->owner != PW_NO_OWNER)
+        __builtin_prefetch(&sm->warps[r->owner >> 16].load[r->owner & (g->config.sm.loads_per_warp - 1)]);
+}
+
 void pw_l1_reply(void *gpu, struct pw_request *r, pw_cycle now)
 {
     struct pw_gpu *g = gpu;
     struct pw_sm *sm = &g->sms[r->source];
     if (r->kind == PW_REQUEST_READ) {
+        struct pw_mshr_entry *e = &sm->l1_mshr.entries[r->l1_miss];
+        __builtin_prefetch(e);
         fill(sm, r->line, r->sectors);
-        struct pw_mshr_entry *e = pw_mshr_find(&sm->l1_mshr, r->line);
         e->mask |= (uint64_t)r->sectors << ARRIVED_SHIFT;
         if (r->owner != PW_NO_OWNER)
             pw_l1_line_done(sm, r->owner, now, now);

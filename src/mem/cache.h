@@ -56,6 +56,14 @@ static inline int64_t pw_cache_find(const struct pw_cache *c, uint32_t line, uin
     return -1;
 }
 
+/* Asks the host to have a set at hand for a lookup that is soon to come. */
+static inline void pw_cache_prefetch(const struct pw_cache *c, uint32_t index)
+{
+    const uint64_t *set = c->slots + pw_remainder(index, c->sets) * c->ways;
+    for (uint32_t way = 0; way < c->ways; way += 8)
+        __builtin_prefetch(set + way, 1);
+}
+
 static inline uint8_t pw_cache_valid(const struct pw_cache *c, int64_t slot)
 {
     return c->slots[slot] >> PW_CACHE_VALID_SHIFT & PW_ALL_SECTORS;

@@ -235,6 +235,8 @@ static void finish_read(struct pw_dram_channel *c, struct pw_request *r, uint64_
     c->rank_count[r->age >> PW_DRAM_RANK_SHIFT]--;
     c->in_flight++;
     pw_events_post(c->wiring.events, done, read_done, c, (uintptr_t)r);
+    if (c->wiring.read_scheduled)
+        c->wiring.read_scheduled(c->wiring.client, r);
 }
 
 static void issue_column(struct pw_dram_channel *c, uint32_t bank, uint64_t at, pw_cycle now)

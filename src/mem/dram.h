@@ -60,6 +60,8 @@ struct pw_dram_wiring {
     struct pw_dram_counters *counters; /* indexed by application */
     uint32_t core_mhz;
     void *client; /* the L2 slices of this channel; a callback may submit */
+    /* Optional: a read's column access has issued, so that its data will soon be here: a hint, for the host's caches. */
+    void (*read_scheduled)(void *client, const struct pw_request *r);
     /* A read has brought its last data (the client owns the request again), at core cycle now. */
     void (*read_done)(void *client, struct pw_request *r, pw_cycle now);
     /* A write has been sent to its bank (the client owns the request again). */

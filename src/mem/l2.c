@@ -19,6 +19,7 @@ static void answer(void *object, uint64_t argument, pw_cycle now)
         uint32_t flits = m->flits[__builtin_popcount(r->sectors)];
         pw_cycle arrival = pw_port_send(&s->down, now, flits, m->config.crossbar.latency);
         pw_events_post(m->events, arrival, pw_memory_arrive_at_sm, m, argument);
+        m->clients.expect_reply(m->clients.sms, r);
     }
 }
 
@@ -91,6 +92,7 @@ static void take_store(struct pw_slice *s, struct pw_request *r, uint32_t index,
 static void fetch(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_request *r, uint8_t sectors, pw_cycle start)
 {
     e->mask |= sectors;
+    r->l2_miss = pw_mshr_place(&s->mshr, e);
     r->awaited = r->sectors;
     r->sectors = sectors;
     pw_memory_to_dram(s, r, start + s->memory->config.l2.latency);
@@ -196,10 +198,11 @@ static void serve_blocked(struct pw_slice *s, pw_cycle now)
 
 void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now)
 {
+    struct pw_mshr_entry *e = &s->mshr.entries[r->l2_miss];
+    __builtin_prefetch(e);
     uint32_t index = pw_place_of(&s->memory->map, r->line).slice_line;
     int64_t slot = slot_for(s, r->line, index, r->app, now);
     pw_cache_set_valid(&s->cache, slot, r->sectors);
-    struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, r->line);
     e->mask |= (uint64_t)r->sectors << ARRIVED_SHIFT;
     r->sectors = r->awaited;
     if (r->kind == PW_REQUEST_FETCH) {

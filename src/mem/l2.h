@@ -42,6 +42,8 @@ struct pw_l2_counters {
 /* Who gets the answers. All are called at the time they name; the callee owns the request then. */
 struct pw_memory_clients {
     void *sms;
+    /* Data for SM r->source has entered the crossbar: a hint to have at hand what the reply will need. */
+    void (*expect_reply)(void *sms, const struct pw_request *r);
     /* Data for SM r->source has passed the crossbar. */
     void (*reply)(void *sms, struct pw_request *r, pw_cycle now);
     /* A store, or an atomic without a result, has been taken by its slice. */

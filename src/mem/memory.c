@@ -34,6 +34,16 @@ static void dram_read_done(void *client, struct pw_request *r, pw_cycle now)
     pw_slice_fill(&m->slices[pw_place_of(&m->map, r->line).slice], r, now);
 }
 
+static void dram_read_scheduled(void *client, const struct pw_request *r)
+{
+    struct pw_memory *m = ((struct pw_channel *)client)->memory;
+    struct pw_line_place place = pw_place_of(&m->map, r->line);
+    struct pw_slice *s = &m->slices[place.slice];
+    pw_cache_prefetch(&s->cache, place.slice_line);
+    __builtin_prefetch(&s->mshr.entries[r->l2_miss]);
+    pw_mshr_prefetch(&s->mshr, r->line);
+}
+
 static void dram_write_done(void *client, struct pw_request *r, pw_cycle now)
 {
     (void)now;
@@ -95,9 +105,12 @@ void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
 {
     uint32_t flits = r->kind == PW_REQUEST_READ ? 1 : m->flits[__builtin_popcount(r->sectors)];
     pw_cycle arrival = pw_port_send(&m->sm_up[r->source], ready, flits, m->config.crossbar.latency);
+    struct pw_line_place place = pw_place_of(&m->map, r->line);
+    struct pw_slice *s = &m->slices[place.slice];
     m->pending++;
-    pw_events_post(m->events, arrival, pw_slice_arrive, &m->slices[pw_place_of(&m->map, r->line).slice],
-                   (uint64_t)(uintptr_t)r);
+    pw_events_post(m->events, arrival, pw_slice_arrive, s, (uint64_t)(uintptr_t)r);
+    pw_cache_prefetch(&s->cache, place.slice_line);
+    pw_mshr_prefetch(&s->mshr, r->line);
 }
 
 void pw_memory_send_walk(struct pw_memory *m, struct pw_request *r, pw_cycle at)
@@ -133,6 +146,7 @@ static enum pw_status create_channels(struct pw_memory *m, struct pw_error *err)
                                         .counters = m->dram_counters,
                                         .core_mhz = m->config.core_mhz,
                                         .client = c,
+                                        .read_scheduled = dram_read_scheduled,
                                         .read_done = dram_read_done,
                                         .write_done = dram_write_done,
                                         .space = dram_space};

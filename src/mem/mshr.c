@@ -44,7 +44,7 @@ struct pw_mshr_entry *pw_mshr_add(struct pw_mshr *m, uint64_t key)
 
 void pw_mshr_remove(struct pw_mshr *m, struct pw_mshr_entry *e)
 {
-    uint32_t i = (uint32_t)(e - m->entries);
+    uint32_t i = pw_mshr_place(m, e);
     uint32_t *link = &m->buckets[pw_mshr_bucket(m, e->key)];
     while (*link != i)
         link = &m->entries[*link].chain;

@@ -43,8 +43,20 @@ static inline struct pw_mshr_entry *pw_mshr_find(const struct pw_mshr *m, uint64
     return NULL;
 }
 
+/* Asks the host to have the key's bucket at hand for a search that is soon to come. */
+static inline void pw_mshr_prefetch(const struct pw_mshr *m, uint64_t key)
+{
+    __builtin_prefetch(&m->buckets[pw_mshr_bucket(m, key)]);
+}
+
 /* Adds an entry for a key that has none; requires that it is not full. */
 struct pw_mshr_entry *pw_mshr_add(struct pw_mshr *m, uint64_t key);
+
+/* An entry's place, by which it is found again without a search as long as it lives. */
+static inline uint32_t pw_mshr_place(const struct pw_mshr *m, const struct pw_mshr_entry *e)
+{
+    return (uint32_t)(e - m->entries);
+}
 
 /* Lets a request wait for this miss, behind those that wait already. */
 static inline void pw_mshr_wait(struct pw_mshr_entry *e, struct pw_request *r)

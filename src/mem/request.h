@@ -34,10 +34,15 @@ struct pw_request {
     };
     uint8_t level; /* page-table level 1 to 4, 0 for data */
     pw_asid app;
-    uint8_t bank;        /* DRAM: bank within the channel */
-    uint32_t row;        /* DRAM: row within the bank */
-    uint64_t age;        /* DRAM: order of arrival within the channel */
-    uint64_t vaddr_line; /* virtual address / 128, while the request waits for its translation */
+    uint8_t bank; /* DRAM: bank within the channel */
+    uint32_t row; /* DRAM: row within the bank */
+    uint64_t age; /* DRAM: order of arrival within the channel */
+    union {
+        uint64_t vaddr_line; /* virtual address / 128, while the request waits for its translation */
+        struct {
+            uint32_t l1_miss, l2_miss; /* afterwards: the miss registers it holds on its way */
+        };
+    };
 };
 
 /* owner of a request that nobody waits for. */

@@ -89,7 +89,7 @@ static void start_walk(void *object, uint64_t id, pw_cycle now)
 
 static uint32_t add_miss(struct pw_mmu *m, uint64_t key, uint64_t message)
 {
-    uint32_t id = (uint32_t)(pw_mshr_add(&m->mshr, key) - m->mshr.entries);
+    uint32_t id = pw_mshr_place(&m->mshr, pw_mshr_add(&m->mshr, key));
     struct miss *e = &m->misses[id];
     e->asid = message_asid(message);
     e->vpn = message_vpn(message);
@@ -105,7 +105,7 @@ static bool register_miss(struct pw_mmu *m, uint64_t message, pw_cycle at, bool 
     const struct pw_mshr_entry *outstanding = pw_mshr_find(&m->mshr, key);
     uint32_t id;
     if (outstanding) {
-        id = (uint32_t)(outstanding - m->mshr.entries);
+        id = pw_mshr_place(&m->mshr, outstanding);
         m->counters[message_asid(message)].merges += count;
     } else if (pw_mshr_full(&m->mshr)) {
         return false;
