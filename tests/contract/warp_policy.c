@@ -1,0 +1,196 @@
+/* What every warp schedule must do, and what each one is defined to do. */
+#include "policy/warp/warp_policy.h"
+#include "sim/random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { SLOTS = 64 };
+
+extern const struct pw_warp_policy pw_warp_policy_gto, pw_warp_policy_rr;
+
+static void shuffle_ages(struct pw_random *r, uint32_t age[SLOTS])
+{
+    for (uint32_t i = 0; i < SLOTS; i++)
+        age[i] = i * 3 + 1;
+    for (uint32_t i = SLOTS - 1; i; i--) {
+        uint32_t k = (uint32_t)pw_random_below(r, i + 1), kept = age[i];
+        age[i] = age[k];
+        age[k] = kept;
+    }
+}
+
+static uint64_t random_ready(struct pw_random *r)
+{
+    uint64_t ready = pw_random_next(r);
+    for (uint64_t thin = pw_random_below(r, 6); thin; thin--)
+        ready &= pw_random_next(r);
+    return ready ? ready : 1ULL << pw_random_below(r, SLOTS);
+}
+
+static uint32_t random_last(struct pw_random *r)
+{
+    uint64_t slot = pw_random_below(r, SLOTS + 1);
+    return slot == SLOTS ? PW_NO_WARP : (uint32_t)slot;
+}
+
+static void names_are_those_of_the_policies(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    for (; pw_warp_policies[count]; count++) {
+        assert_string_equal(pw_warp_policies[count]->name, pw_warp_policy_names[count]);
+        assert_true(*pw_warp_policies[count]->summary);
+    }
+    assert_null(pw_warp_policy_names[count]);
+    assert_true(count >= 2);
+}
+
+static void every_policy_picks_a_ready_warp(void **state)
+{
+    (void)state;
+    for (size_t p = 0; pw_warp_policies[p]; p++) {
+        const struct pw_warp_policy *policy = pw_warp_policies[p];
+        struct pw_random r;
+        uint32_t age[SLOTS];
+        pw_random_init(&r, 1, policy->name);
+        for (unsigned i = 0; i < 20000; i++) {
+            uint64_t ready = random_ready(&r);
+            uint32_t last = random_last(&r);
+            shuffle_ages(&r, age);
+            uint32_t slot = policy->pick(ready, last, age);
+            assert_true(slot < SLOTS && ready >> slot & 1);
+            assert_int_equal(policy->pick(ready, last, age), slot);
+            if (policy->greedy && last != PW_NO_WARP && ready >> last & 1)
+                assert_int_equal(slot, last);
+        }
+        /* One warp alone is picked, wherever it is and whoever was last. */
+        for (uint32_t slot = 0; slot < SLOTS; slot++)
+            for (uint32_t last = 0; last <= SLOTS; last++)
+                assert_int_equal(policy->pick(1ULL << slot, last == SLOTS ? PW_NO_WARP : last, age), slot);
+    }
+}
+
+/* Warps with some work each, that stall now and then: whatever the policy, all come to their end. */
+static void every_policy_lets_every_warp_finish(void **state)
+{
+    (void)state;
+    enum { WORK = 50, STALL = 20 };
+    for (size_t p = 0; pw_warp_policies[p]; p++) {
+        struct pw_random r;
+        uint32_t age[SLOTS], left[SLOTS], wakes[SLOTS] = {0}, last = PW_NO_WARP, issued = 0, cycle = 0;
+        pw_random_init(&r, 2, pw_warp_policies[p]->name);
+        shuffle_ages(&r, age);
+        for (uint32_t i = 0; i < SLOTS; i++)
+            left[i] = WORK;
+        for (; issued < SLOTS * WORK; cycle++) {
+            uint64_t ready = 0;
+            for (uint32_t i = 0; i < SLOTS; i++)
+                ready |= (uint64_t)(left[i] && wakes[i] <= cycle) << i;
+            if (!ready)
+                continue;
+            last = pw_warp_policies[p]->pick(ready, last, age);
+            assert_true(left[last] > 0);
+            left[last]--;
+            issued++;
+            if (pw_random_below(&r, 4) == 0)
+                wakes[last] = cycle + 1 + (uint32_t)pw_random_below(&r, STALL);
+        }
+        /* No cycle is lost but those in which all that are left stall: at worst, the last warp is on its own. */
+        assert_true(cycle <= SLOTS * WORK + WORK * STALL);
+    }
+}
+
+static void gto_stays_and_otherwise_takes_the_oldest(void **state)
+{
+    (void)state;
+    struct pw_random r;
+    uint32_t age[SLOTS];
+    pw_random_init(&r, 3, "gto");
+    assert_true(pw_warp_policy_gto.greedy);
+    for (unsigned i = 0; i < 20000; i++) {
+        uint64_t ready = random_ready(&r);
+        uint32_t last = random_last(&r), oldest = SLOTS;
+        shuffle_ages(&r, age);
+        for (uint32_t slot = 0; slot < SLOTS; slot++)
+            if (ready >> slot & 1 && (oldest == SLOTS || age[slot] < age[oldest]))
+                oldest = slot;
+        bool stays = last != PW_NO_WARP && ready >> last & 1;
+        assert_int_equal(pw_warp_policy_gto.pick(ready, last, age), stays ? last : oldest);
+    }
+}
+
+/* Warps that never stall finish one after the other, in the order in which they came. */
+static void gto_finishes_warps_in_the_order_of_their_age(void **state)
+{
+    (void)state;
+    struct pw_random r;
+    uint32_t age[SLOTS], last = PW_NO_WARP, previous = 0;
+    pw_random_init(&r, 4, "gto");
+    shuffle_ages(&r, age);
+    for (uint64_t ready = UINT64_MAX; ready; ready &= ~(1ULL << last)) {
+        for (unsigned i = 0; i < 5; i++) {
+            uint32_t slot = pw_warp_policy_gto.pick(ready, last, age);
+            assert_true(i == 0 || slot == last);
+            last = slot;
+        }
+        assert_true(age[last] > previous);
+        previous = age[last];
+    }
+}
+
+static void rr_takes_the_next_ready_slot_in_turn(void **state)
+{
+    (void)state;
+    struct pw_random r;
+    uint32_t age[SLOTS];
+    pw_random_init(&r, 5, "rr");
+    assert_false(pw_warp_policy_rr.greedy);
+    for (unsigned i = 0; i < 20000; i++) {
+        uint64_t ready = random_ready(&r);
+        uint32_t last = random_last(&r), expected = last == PW_NO_WARP ? 0 : (last + 1) % SLOTS;
+        shuffle_ages(&r, age);
+        while (!(ready >> expected & 1))
+            expected = (expected + 1) % SLOTS;
+        assert_int_equal(pw_warp_policy_rr.pick(ready, last, age), expected);
+    }
+}
+
+static void rr_gives_each_ready_warp_one_turn_in_every_round(void **state)
+{
+    (void)state;
+    struct pw_random r;
+    uint32_t age[SLOTS];
+    pw_random_init(&r, 6, "rr");
+    shuffle_ages(&r, age);
+    for (unsigned i = 0; i < 200; i++) {
+        uint64_t ready = random_ready(&r);
+        uint32_t last = random_last(&r);
+        for (unsigned round = 0; round < 3; round++) {
+            uint64_t seen = 0;
+            for (int k = 0; k < __builtin_popcountll(ready); k++) {
+                last = pw_warp_policy_rr.pick(ready, last, age);
+                seen |= 1ULL << last;
+            }
+            assert_true(seen == ready);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_those_of_the_policies),
+        cmocka_unit_test(every_policy_picks_a_ready_warp),
+        cmocka_unit_test(every_policy_lets_every_warp_finish),
+        cmocka_unit_test(gto_stays_and_otherwise_takes_the_oldest),
+        cmocka_unit_test(gto_finishes_warps_in_the_order_of_their_age),
+        cmocka_unit_test(rr_takes_the_next_ready_slot_in_turn),
+        cmocka_unit_test(rr_gives_each_ready_warp_one_turn_in_every_round),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
