@@ -2,12 +2,13 @@
 #include "sim/event.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { EVENTS_PER_CHUNK = 2048, WORDS = PW_WHEEL_CYCLES / 64 };
+enum { BLOCKS_PER_CHUNK = 256, WORDS = PW_WHEEL_CYCLES / 64, LOOK_AHEAD = 2 };
 
 struct pw_event_chunk {
+    struct pw_event_block blocks[BLOCKS_PER_CHUNK];
     struct pw_event_chunk *next;
-    struct pw_event events[EVENTS_PER_CHUNK];
 };
 
 struct pw_events *pw_events_create(struct pw_error *err)
@@ -30,19 +31,37 @@ void pw_events_destroy(struct pw_events *q)
     free(q);
 }
 
-struct pw_event *pw_events_grow(struct pw_events *q)
+static bool grow(struct pw_events *q)
 {
-    struct pw_event_chunk *c = malloc(sizeof *c);
+    struct pw_event_chunk *c = aligned_alloc(64, sizeof *c);
     if (!c) {
         q->out_of_memory = true;
-        return NULL;
+        return false;
     }
     c->next = q->chunks;
     q->chunks = c;
-    for (size_t i = 0; i < EVENTS_PER_CHUNK; i++)
-        c->events[i].next = i + 1 < EVENTS_PER_CHUNK ? &c->events[i + 1] : NULL;
-    q->free = c->events;
-    return q->free;
+    for (size_t i = 0; i < BLOCKS_PER_CHUNK; i++)
+        c->blocks[i].next = i + 1 < BLOCKS_PER_CHUNK ? &c->blocks[i + 1] : NULL;
+    q->free = c->blocks;
+    return true;
+}
+
+bool pw_events_extend(struct pw_events *q, size_t slot)
+{
+    if (!q->free && !grow(q))
+        return false;
+    struct pw_event_block *block = q->free;
+    struct pw_bucket *b = &q->wheel[slot];
+    q->free = block->next;
+    block->next = NULL;
+    block->count = 0;
+    if (b->last)
+        b->last->next = block;
+    else
+        b->first = block;
+    b->last = block;
+    q->occupied[slot / 64] |= 1ULL << (slot % 64);
+    return true;
 }
 
 static bool earlier(const struct pw_late_event *a, const struct pw_late_event *b)
@@ -50,20 +69,20 @@ static bool earlier(const struct pw_late_event *a, const struct pw_late_event *b
     return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
 }
 
-void pw_events_post_late(struct pw_events *q, pw_cycle time, struct pw_event *e)
+void pw_events_post_late(struct pw_events *q, pw_cycle time, struct pw_event event)
 {
     if (q->heap_count == q->heap_capacity) {
         size_t capacity = q->heap_capacity ? 2 * q->heap_capacity : 256;
         struct pw_late_event *grown = realloc(q->heap, capacity * sizeof *grown);
         if (!grown) {
             q->out_of_memory = true;
-            q->pending--;
             return;
         }
         q->heap = grown;
         q->heap_capacity = capacity;
     }
-    struct pw_late_event late = {time, q->sequence++, e};
+    struct pw_late_event late = {time, q->sequence++, event};
+    q->pending++;
     size_t i = q->heap_count++;
     while (i > 0 && earlier(&late, &q->heap[(i - 1) / 2])) {
         q->heap[i] = q->heap[(i - 1) / 2];
@@ -96,14 +115,8 @@ static void advance(struct pw_events *q, pw_cycle now)
     q->now = now;
     while (q->heap_count && q->heap[0].time - now < PW_WHEEL_CYCLES) {
         struct pw_late_event late = pop_late(q);
-        size_t slot = late.time & (PW_WHEEL_CYCLES - 1);
-        struct pw_bucket *b = &q->wheel[slot];
-        if (b->first)
-            b->last->next = late.event;
-        else
-            b->first = late.event;
-        b->last = late.event;
-        q->occupied[slot / 64] |= 1ULL << (slot % 64);
+        q->pending--;
+        pw_events_append(q, late.time & (PW_WHEEL_CYCLES - 1), late.event);
     }
 }
 
@@ -131,34 +144,56 @@ pw_cycle pw_events_next_time(const struct pw_events *q)
     return q->heap_count ? q->heap[0].time : PW_NEVER;
 }
 
+/* Runs the events of one block from *at on; more may be added behind them meanwhile. */
+static void run_block(struct pw_event_block *block, uint32_t *at, pw_cycle time, const volatile bool *stop)
+{
+    while (*at < block->count && !*stop) {
+        struct pw_event event = block->events[(*at)++];
+        /* An argument is mostly a request, and has left the host's caches by now. */
+        if (*at + LOOK_AHEAD <= block->count)
+            __builtin_prefetch((const void *)(uintptr_t)block->events[*at + LOOK_AHEAD - 1].argument);
+        event.run(event.object, event.argument, time);
+    }
+}
+
+/* Runs the bucket of `time`; returns how many events ran. What is left after a stop stays. */
+static uint64_t run_bucket(struct pw_events *q, pw_cycle time, const volatile bool *stop)
+{
+    size_t slot = time & (PW_WHEEL_CYCLES - 1);
+    struct pw_bucket *b = &q->wheel[slot];
+    uint64_t executed = 0;
+    while (b->first) {
+        struct pw_event_block *block = b->first;
+        uint32_t at = 0;
+        run_block(block, &at, time, stop);
+        executed += at;
+        if (at < block->count) {
+            block->count -= at;
+            memmove(block->events, block->events + at, block->count * sizeof block->events[0]);
+            break;
+        }
+        b->first = block->next;
+        if (!b->first)
+            b->last = NULL;
+        block->next = q->free;
+        q->free = block;
+    }
+    if (!b->first)
+        q->occupied[slot / 64] &= ~(1ULL << (slot % 64));
+    q->pending -= executed;
+    return executed;
+}
+
 uint64_t pw_events_run(struct pw_events *q, pw_cycle limit, const volatile bool *stop)
 {
     uint64_t executed = 0;
-    while (q->pending) {
+    while (q->pending && !*stop) {
         pw_cycle time = pw_events_next_time(q);
         if (time >= limit)
             break;
         if (time != q->now || q->heap_count)
             advance(q, time);
-        size_t slot = time & (PW_WHEEL_CYCLES - 1);
-        struct pw_bucket *b = &q->wheel[slot];
-        while (b->first && !*stop) {
-            struct pw_event *e = b->first;
-            b->first = e->next;
-            struct pw_event event = *e;
-            /* The next event's object is mostly a request that has left the host's caches by now. */
-            if (e->next)
-                __builtin_prefetch((const void *)(uintptr_t)e->next->argument);
-            e->next = q->free;
-            q->free = e;
-            q->pending--;
-            executed++;
-            event.run(event.object, event.argument, time);
-        }
-        if (!b->first)
-            q->occupied[slot / 64] &= ~(1ULL << (slot % 64));
-        if (*stop)
-            break;
+        executed += run_bucket(q, time, stop);
     }
     q->executed += executed;
     return executed;

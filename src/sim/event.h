@@ -2,8 +2,9 @@
  *
  * Nothing in the simulator ticks. A unit that has something to do later posts an event: a function, the object it
  * belongs to and one argument. Most events lie a few hundred cycles ahead, so the queue is a wheel of one-cycle
- * buckets, each a first-in first-out list, with a bitmap to find the next bucket in use; what lies beyond the wheel
- * waits in a binary heap. Within one cycle events run in the order in which they were posted, on any host.
+ * buckets, with a bitmap to find the next bucket in use; what lies beyond the wheel waits in a binary heap. Within one
+ * cycle events run in the order in which they were posted, on any host. A bucket is a list of blocks of events that lie
+ * side by side, so that the host reads them in a row and can look ahead to what the next ones will need.
  *
  * The order would break if an event were put into a bucket directly while an earlier-posted one for the same cycle
  * still sat in the heap. So the heap is drained into the wheel each time the wheel's window advances, before any
@@ -22,21 +23,28 @@ typedef void pw_event_fn(void *object, uint64_t argument, pw_cycle now);
 enum { PW_WHEEL_SHIFT = 12, PW_WHEEL_CYCLES = 1 << PW_WHEEL_SHIFT };
 
 struct pw_event {
-    struct pw_event *next;
     pw_event_fn *run;
     void *object;
     uint64_t argument;
 };
 
+enum { PW_EVENTS_PER_BLOCK = 10 };
+
+struct pw_event_block {
+    _Alignas(64) struct pw_event_block *next;
+    uint32_t count;
+    struct pw_event events[PW_EVENTS_PER_BLOCK];
+};
+
 struct pw_bucket {
-    struct pw_event *first;
-    struct pw_event *last;
+    struct pw_event_block *first;
+    struct pw_event_block *last;
 };
 
 struct pw_late_event {
     pw_cycle time;
     uint64_t sequence;
-    struct pw_event *event;
+    struct pw_event event;
 };
 
 struct pw_events {
@@ -44,7 +52,7 @@ struct pw_events {
     uint64_t executed;
     bool out_of_memory; /* set once and checked by the run loop; events posted after that are lost */
     size_t pending;
-    struct pw_event *free;
+    struct pw_event_block *free;
     uint64_t occupied[PW_WHEEL_CYCLES / 64];
     struct pw_bucket wheel[PW_WHEEL_CYCLES];
     struct pw_late_event *heap;
@@ -56,38 +64,29 @@ struct pw_events {
 struct pw_events *pw_events_create(struct pw_error *err);
 void pw_events_destroy(struct pw_events *q);
 
-/* The slow halves of pw_events_post. */
-struct pw_event *pw_events_grow(struct pw_events *q);
-void pw_events_post_late(struct pw_events *q, pw_cycle time, struct pw_event *e);
+/* The slow halves of pw_events_post: a further block for a bucket (false when memory is out), and the heap. */
+bool pw_events_extend(struct pw_events *q, size_t slot);
+void pw_events_post_late(struct pw_events *q, pw_cycle time, struct pw_event event);
+
+/* Puts an event at the end of a bucket of the wheel. */
+static inline void pw_events_append(struct pw_events *q, size_t slot, struct pw_event event)
+{
+    struct pw_bucket *b = &q->wheel[slot];
+    if (!b->last || b->last->count == PW_EVENTS_PER_BLOCK)
+        if (!pw_events_extend(q, slot))
+            return;
+    b->last->events[b->last->count++] = event;
+    q->pending++;
+}
 
 /* Posts an event for `time`, which must not lie in the past. */
 static inline void pw_events_post(struct pw_events *q, pw_cycle time, pw_event_fn *run, void *object, uint64_t argument)
 {
-    struct pw_event *e = q->free;
-    if (__builtin_expect(!e, 0)) {
-        e = pw_events_grow(q);
-        if (!e)
-            return;
-    }
-    q->free = e->next;
-    e->next = NULL;
-    e->run = run;
-    e->object = object;
-    e->argument = argument;
-    q->pending++;
-    if (__builtin_expect(time - q->now >= PW_WHEEL_CYCLES, 0)) {
-        pw_events_post_late(q, time, e);
-        return;
-    }
-    size_t slot = time & (PW_WHEEL_CYCLES - 1);
-    struct pw_bucket *b = &q->wheel[slot];
-    if (b->first)
-        b->last->next = e;
-    else {
-        b->first = e;
-        q->occupied[slot / 64] |= 1ULL << (slot % 64);
-    }
-    b->last = e;
+    struct pw_event event = {run, object, argument};
+    if (__builtin_expect(time - q->now >= PW_WHEEL_CYCLES, 0))
+        pw_events_post_late(q, time, event);
+    else
+        pw_events_append(q, time & (PW_WHEEL_CYCLES - 1), event);
 }
 
 /* Runs events in order until none is left before `limit` (exclusive) or `*stop` becomes true. Returns the number run.
