@@ -234,6 +234,33 @@ static void a_stopped_run_goes_on_with_the_rest_of_the_cycle(void **state)
     end(log);
 }
 
+/* Stops once after each event of a crowded cycle, while the running event and the outside post to the same cycle. */
+static void a_crowded_cycle_can_stop_after_any_of_its_events(void **state)
+{
+    (void)state;
+    enum { CROWD = 70 };
+    for (uint64_t stopper = 0; stopper < CROWD; stopper++) {
+        struct log *log = start();
+        log->trigger = log->stopper = stopper;
+        log->child = CROWD;
+        log->child_time = 5;
+        for (uint64_t id = 0; id < CROWD; id++)
+            post(log, 5, id);
+        post(log, 5 + PW_WHEEL_CYCLES, CROWD + 2);
+        assert_int_equal(pw_events_run(log->q, PW_NEVER, &log->stop), stopper + 1);
+        assert_int_equal(pw_events_next_time(log->q), 5);
+        post(log, 5, CROWD + 1);
+        log->stop = false;
+        assert_int_equal(pw_events_run(log->q, 6, &log->stop), CROWD + 1 - stopper);
+        assert_int_equal(pw_events_next_time(log->q), 5 + PW_WHEEL_CYCLES);
+        run_all(log);
+        assert_int_equal(log->count, CROWD + 3);
+        for (uint64_t i = 0; i < log->count; i++)
+            assert_int_equal(log->ids[i], i);
+        end(log);
+    }
+}
+
 static void a_stop_by_the_last_event_of_a_cycle_leaves_the_next_cycle(void **state)
 {
     (void)state;
@@ -275,6 +302,7 @@ int main(void)
         cmocka_unit_test(the_next_time_is_the_earliest_of_wheel_and_heap),
         cmocka_unit_test(the_limit_is_exclusive_and_time_stands_at_the_last_event),
         cmocka_unit_test(a_stopped_run_goes_on_with_the_rest_of_the_cycle),
+        cmocka_unit_test(a_crowded_cycle_can_stop_after_any_of_its_events),
         cmocka_unit_test(a_stop_by_the_last_event_of_a_cycle_leaves_the_next_cycle),
         cmocka_unit_test(many_pending_events_are_kept),
     };

@@ -1,0 +1,306 @@
+/* The machines and designs against the configuration tables of the papers: what an option is in effect, once machine
+ * and design are laid over the defaults, must be what the paper says. Every row names the claim that it decides. */
+#include "system/catalog.h"
+#include "system/config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct row {
+    const char *claim, *machine, *design, *option, *value;
+};
+
+/* The designs of a paper that its claims about all designs are checked under. */
+static const char *const mosaic_designs[] = {"gpu-mmu", "gpu-mmu-2m", "ideal-tlb", NULL};
+#define ALL_OF_MOSAIC NULL
+
+/* Mosaic, Table 1, and what Sections 3 to 5 add. */
+static const struct row mosaic_rows[] = {
+    {"mosaic-tab1-cores", "mosaic", ALL_OF_MOSAIC, "sm.count", "30"},
+    {"mosaic-tab1-core-clock", "mosaic", ALL_OF_MOSAIC, "gpu.clock_mhz", "1020"},
+    {"mosaic-tab1-scheduler", "mosaic", ALL_OF_MOSAIC, "sm.schedule", "gto"},
+    {"mosaic-tab1-l1-size", "mosaic", ALL_OF_MOSAIC, "l1d.bytes", "16KB"},
+    {"mosaic-tab1-l1-ways", "mosaic", ALL_OF_MOSAIC, "l1d.ways", "4"},
+    {"mosaic-tab1-l1-latency", "mosaic", ALL_OF_MOSAIC, "l1d.latency", "1"},
+    {"mosaic-tab1-l1tlb-base", "mosaic", ALL_OF_MOSAIC, "l1_tlb.base_entries", "128"},
+    {"mosaic-tab1-l1tlb-large", "mosaic", ALL_OF_MOSAIC, "l1_tlb.large_entries", "16"},
+    {"mosaic-tab1-l1tlb-assoc", "mosaic", ALL_OF_MOSAIC, "l1_tlb.base_ways", "0"},
+    {"mosaic-tab1-l1tlb-assoc", "mosaic", ALL_OF_MOSAIC, "l1_tlb.large_ways", "0"},
+    {"mosaic-tab1-l1tlb-ports", "mosaic", ALL_OF_MOSAIC, "l1_tlb.ports", "1"},
+    {"mosaic-tab1-l1tlb-latency", "mosaic", ALL_OF_MOSAIC, "l1_tlb.latency", "1"},
+    {"mosaic-tab1-partitions", "mosaic", ALL_OF_MOSAIC, "dram.channels", "6"},
+    {"mosaic-tab1-l2-size", "mosaic", ALL_OF_MOSAIC, "l2.bytes", "2MB"},
+    {"mosaic-tab1-l2-ways", "mosaic", ALL_OF_MOSAIC, "l2.ways", "16"},
+    {"mosaic-tab1-l2-banks", "mosaic", ALL_OF_MOSAIC, "l2.slices", "2"},
+    {"mosaic-tab1-l2-latency", "mosaic", ALL_OF_MOSAIC, "l2.latency", "10"},
+    {"mosaic-tab1-l2tlb-base", "mosaic", ALL_OF_MOSAIC, "l2_tlb.base_entries", "512"},
+    {"mosaic-tab1-l2tlb-large", "mosaic", ALL_OF_MOSAIC, "l2_tlb.large_entries", "256"},
+    {"mosaic-tab1-l2tlb-base-assoc", "mosaic", ALL_OF_MOSAIC, "l2_tlb.base_ways", "16"},
+    {"mosaic-tab1-l2tlb-large-assoc", "mosaic", ALL_OF_MOSAIC, "l2_tlb.large_ways", "0"},
+    {"mosaic-tab1-l2tlb-ports", "mosaic", ALL_OF_MOSAIC, "l2_tlb.ports", "2"},
+    {"mosaic-tab1-l2tlb-latency", "mosaic", ALL_OF_MOSAIC, "l2_tlb.latency", "10"},
+    {"mosaic-tab1-dram-size", "mosaic", ALL_OF_MOSAIC, "dram.bytes", "3GB"},
+    {"mosaic-tab1-dram-clock", "mosaic", ALL_OF_MOSAIC, "dram.clock_mhz", "1674"},
+    {"mosaic-tab1-dram-channels", "mosaic", ALL_OF_MOSAIC, "dram.channels", "6"},
+    {"mosaic-tab1-dram-banks", "mosaic", ALL_OF_MOSAIC, "dram.banks", "8"},
+    {"mosaic-tab1-dram-sched", "mosaic", ALL_OF_MOSAIC, "dram.schedule", "fr-fcfs"},
+    {"mosaic-sec5-walker-concurrency", "mosaic", ALL_OF_MOSAIC, "walk.walkers", "64"},
+    {"mosaic-sec4-base-page", "mosaic", "gpu-mmu", "page.size", "4KB"},
+    {"mosaic-sec4-large-page", "mosaic", "gpu-mmu-2m", "page.size", "2MB"},
+    {"mosaic-sec31-l2tlb-entries", "mosaic", "gpu-mmu", "pwc.enabled", "off"},
+    {"mosaic-sec31-l2tlb-entries", "mosaic", "gpu-mmu", "l2_tlb.enabled", "on"},
+    {"mosaic-sec31-l2tlb-entries", "mosaic", "gpu-mmu", "l2_tlb.base_entries", "512"},
+    {"mosaic-sec31-power-l1", "mosaic", "gpu-mmu-pwcache", "l1_tlb.base_entries", "128"},
+    {"mosaic-sec31-power-l1", "mosaic", "gpu-mmu-pwcache", "pwc.enabled", "on"},
+    {"mosaic-sec31-power-l1", "mosaic", "gpu-mmu-pwcache", "walk.walkers", "64"},
+};
+
+/* What the machine of Mosaic carries of MASK. */
+static const struct row mask_rows[] = {
+    {"mask-tab1-pwc-size", "mosaic", "pwcache", "pwc.bytes", "8KB"},
+    {"mask-sec3-pwc-size", "mosaic", "pwcache", "pwc.bytes", "8KB"},
+    {"mask-tab1-pwc-ways", "mosaic", "pwcache", "pwc.ways", "16"},
+    {"mask-tab1-pwc-latency", "mosaic", "pwcache", "pwc.latency", "10"},
+    {"mask-sec3-two-baselines", "mosaic", "pwcache", "pwc.enabled", "on"},
+    {"mask-sec3-two-baselines", "mosaic", "pwcache", "l2_tlb.enabled", "off"},
+    {"mask-sec3-two-baselines", "mosaic", "sharedtlb", "pwc.enabled", "off"},
+    {"mask-sec3-two-baselines", "mosaic", "sharedtlb", "l2_tlb.enabled", "on"},
+};
+
+/* TLB compression, Table 3. */
+static const struct row compression_rows[] = {
+    {"comp-tab3-sms", "kepler", "baseline", "sm.count", "16"},
+    {"comp-tab3-clock", "kepler", "baseline", "gpu.clock_mhz", "1400"},
+    {"comp-tab3-pipeline", "kepler", "baseline", "sm.dependency_latency", "5"},
+    {"comp-tab3-shmem", "kepler", "baseline", "sm.shared_bytes", "48KB"},
+    {"comp-tab3-threads", "kepler", "baseline", "sm.threads", "2048"},
+    {"comp-tab3-warps", "kepler", "baseline", "sm.warps", "64"},
+    {"comp-tab3-l1d-size", "kepler", "baseline", "l1d.bytes", "16KB"},
+    {"comp-tab3-l1d-ways", "kepler", "baseline", "l1d.ways", "4"},
+    {"comp-tab3-l2-total", "kepler", "baseline", "l2.bytes", "1536KB"},
+    {"comp-tab3-l2-total", "kepler", "baseline", "dram.channels", "12"},
+    {"comp-tab3-l2-ways", "kepler", "baseline", "l2.ways", "8"},
+    {"comp-tab3-warp-sched", "kepler", "baseline", "sm.schedulers", "2"},
+    {"comp-tab3-warp-sched", "kepler", "baseline", "sm.schedule", "gto"},
+    {"comp-tab3-l1tlb-entries", "kepler", "baseline", "l1_tlb.base_entries", "32"},
+    {"comp-tab3-l1tlb-ways", "kepler", "baseline", "l1_tlb.base_ways", "4"},
+    {"comp-tab3-l1tlb-lat", "kepler", "baseline", "l1_tlb.latency", "1"},
+    {"comp-tab3-l2tlb-entries", "kepler", "baseline", "l2_tlb.base_entries", "512"},
+    {"comp-tab3-l2tlb-ways", "kepler", "baseline", "l2_tlb.base_ways", "16"},
+    {"comp-tab3-l2tlb-lat", "kepler", "baseline", "l2_tlb.latency", "10"},
+    {"comp-tab3-walkers", "kepler", "baseline", "walk.walkers", "8"},
+    {"comp-tab3-walk-lat", "kepler", "baseline", "walk.model", "fixed"},
+    {"comp-tab3-walk-lat", "kepler", "baseline", "walk.latency", "500"},
+    {"comp-fig2-page", "kepler", "baseline", "page.size", "4KB"},
+    {"comp-sec54-2m-config", "kepler", "gpu-mmu-2m", "page.size", "2MB"},
+};
+
+/* The configuration with machine and design laid over it; the caller destroys the options. */
+static struct pw_options *effective(struct pw_config *config, const char *machine, const char *design)
+{
+    struct pw_options *o = NULL;
+    struct pw_error err = {0};
+    char names[256];
+    if (pw_config_create(config, &o, &err) != PW_OK || pw_catalog_apply_machine(o, machine, &err) != PW_OK ||
+        pw_catalog_apply_designs(o, design, names, sizeof(names), &err) != PW_OK ||
+        pw_config_finish(config, o, &err) != PW_OK)
+        fail_msg("%s under %s: %s", machine, design, err.message);
+    return o;
+}
+
+static void view_of(const struct pw_options *o, const char *name, struct pw_option_view *out)
+{
+    int index = pw_options_find(o, name);
+    if (index < 0)
+        fail_msg("there is no option %s", name);
+    pw_options_view(o, (size_t)index, out);
+}
+
+/* The value of a count, or of a number of bytes. */
+static uint64_t number_of(const struct pw_options *o, const char *name)
+{
+    struct pw_option_view view;
+    struct pw_error err;
+    uint32_t count = 0;
+    uint64_t bytes = 0;
+    view_of(o, name, &view);
+    bool is_bytes = view.row->type == PW_OPTION_BYTES;
+    assert_true(is_bytes || view.row->type == PW_OPTION_COUNT);
+    assert_int_equal(pw_option_parse(view.row, view.value, 0, is_bytes ? (void *)&bytes : &count, &err), PW_OK);
+    return is_bytes ? bytes : count;
+}
+
+static void check_row(const struct row *row, const char *design)
+{
+    static struct pw_config config;
+    struct pw_option_view view;
+    struct pw_options *o = effective(&config, row->machine, design);
+    view_of(o, row->option, &view);
+    if (strcmp(view.value, row->value))
+        fail_msg("%s: %s is %s on %s under %s (set by %s), not %s", row->claim, row->option, view.value, row->machine,
+                 design, view.origin, row->value);
+    pw_options_destroy(o);
+}
+
+static void check_rows(const struct row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].design)
+            check_row(&rows[i], rows[i].design);
+        else
+            for (const char *const *design = mosaic_designs; *design; design++)
+                check_row(&rows[i], *design);
+    }
+}
+
+static void mosaic_is_the_machine_of_its_table_1(void **state)
+{
+    (void)state;
+    check_rows(mosaic_rows, sizeof(mosaic_rows) / sizeof(*mosaic_rows));
+}
+
+static void pwcache_and_sharedtlb_are_the_baselines_of_mask(void **state)
+{
+    (void)state;
+    check_rows(mask_rows, sizeof(mask_rows) / sizeof(*mask_rows));
+}
+
+static void kepler_is_the_machine_of_tlb_compression(void **state)
+{
+    (void)state;
+    check_rows(compression_rows, sizeof(compression_rows) / sizeof(*compression_rows));
+}
+
+/* Rows that follow from several options of Mosaic's machine. */
+static void mosaic_agrees_where_the_paper_counts_differently(void **state)
+{
+    (void)state;
+    enum { GDDR5_BEATS_PER_CLOCK = 4 };
+    static struct pw_config config;
+    struct pw_options *o = effective(&config, "mosaic", "gpu-mmu");
+    /* mosaic-tab1-l2-ports: 2 ports per partition. */
+    assert_int_equal(number_of(o, "l2.slices") * number_of(o, "l2.ports"), 2);
+    /* mosaic-tab1-dram-burst: 8 beats. */
+    assert_int_equal(number_of(o, "dram.burst_bytes") * GDDR5_BEATS_PER_CLOCK / number_of(o, "dram.bytes_per_clock"),
+                     8);
+    /* mosaic-sec5-frames-total: 1536 frames of 2 MiB. */
+    assert_int_equal(number_of(o, "dram.bytes") / (2 << 20), 1536);
+    pw_options_destroy(o);
+}
+
+static void kepler_agrees_where_the_paper_counts_differently(void **state)
+{
+    (void)state;
+    static struct pw_config config;
+    struct pw_options *o = effective(&config, "kepler", "baseline");
+    /* comp-tab3-regfile: 64 KB per SM. */
+    assert_int_equal(number_of(o, "sm.registers") * 4, 64 << 10);
+    /* comp-tab3-l2-part: 128 KB in each partition. */
+    assert_int_equal(number_of(o, "l2.bytes") / number_of(o, "dram.channels"), 128 << 10);
+    /* comp-tab3-l2tlb-sets, comp-fig2-index, comp-fig2-vpn, comp-fig2-vpt: 36 bits are 5 of index and 31 of tag. */
+    uint64_t sets = number_of(o, "l2_tlb.base_entries") / number_of(o, "l2_tlb.base_ways");
+    assert_int_equal(sets, 32);
+    assert_int_equal(PW_TABLE_VPN_BITS - __builtin_ctzll(sets), 31);
+    /* comp-tab3-warpsize, comp-tab3-line, comp-tab3-l2-line, comp-fig2-page: constants of the simulator. */
+    assert_int_equal(PW_WARP_LANES, 32);
+    assert_int_equal(PW_LINE_BYTES, 128);
+    assert_int_equal(PW_PAGE_SHIFT, 12);
+    pw_options_destroy(o);
+}
+
+static struct pw_translation page_at(uint64_t index, enum pw_page_order order)
+{
+    return (struct pw_translation){.frame = {(uint32_t)(index << order)}, .order = (uint8_t)order, .present = true};
+}
+
+static void put(struct pw_tlb *t, uint64_t index, enum pw_page_order order)
+{
+    pw_tlb_insert(t, 0, (pw_vpn){index << order}, page_at(index, order));
+}
+
+static bool has(struct pw_tlb *t, uint64_t index, enum pw_page_order order)
+{
+    pw_pfn frame;
+    return pw_tlb_lookup(t, 0, (pw_vpn){index << order}, &frame);
+}
+
+static struct pw_tlb build(const struct pw_tlb_config *config, pw_page_orders orders)
+{
+    struct pw_error err = {0};
+    struct pw_tlb t;
+    if (pw_tlb_init(&t, config, orders, NULL, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    return t;
+}
+
+/* How many of many consecutive pages a TLB holds in the end. */
+static unsigned capacity_of(const struct pw_tlb_config *config, pw_page_orders orders, enum pw_page_order order)
+{
+    enum { PAGES = 4096 };
+    struct pw_tlb t = build(config, orders);
+    unsigned held = 0;
+    for (uint64_t i = 0; i < PAGES; i++)
+        put(&t, i, order);
+    for (uint64_t i = 0; i < PAGES; i++)
+        held += has(&t, i, order);
+    pw_tlb_release(&t);
+    return held;
+}
+
+/* mosaic-fig03-same-entries: with 2 MB pages, as many entries as with 4 KB pages. */
+static void large_pages_of_figure_3_get_as_many_entries_as_base_pages(void **state)
+{
+    (void)state;
+    static struct pw_config small, large;
+    struct pw_options *a = effective(&small, "mosaic", "gpu-mmu"), *b = effective(&large, "mosaic", "gpu-mmu-2m");
+    pw_page_orders base = 1U << PW_PAGE_4K, big = 1U << PW_PAGE_2M;
+    assert_int_equal(capacity_of(&small.gpu.l1_tlb.tlb, base, PW_PAGE_4K), 128);
+    assert_int_equal(capacity_of(&large.gpu.l1_tlb.tlb, big, PW_PAGE_2M), 128);
+    assert_int_equal(capacity_of(&small.gpu.l2_tlb.tlb, base, PW_PAGE_4K), 512);
+    assert_int_equal(capacity_of(&large.gpu.l2_tlb.tlb, big, PW_PAGE_2M), 512);
+    pw_options_destroy(a);
+    pw_options_destroy(b);
+}
+
+/* Fills one set, uses its first page again and adds one: the second page must go. */
+static void assert_lru(const struct pw_tlb_config *config, uint32_t ways, uint32_t sets)
+{
+    struct pw_tlb t = build(config, 1U << PW_PAGE_4K);
+    for (uint64_t i = 0; i < ways; i++)
+        put(&t, i * sets, PW_PAGE_4K);
+    assert_true(has(&t, 0, PW_PAGE_4K));
+    put(&t, (uint64_t)ways * sets, PW_PAGE_4K);
+    for (uint64_t i = 0; i <= ways; i++)
+        assert_int_equal(has(&t, i * sets, PW_PAGE_4K), i != 1);
+    pw_tlb_release(&t);
+}
+
+/* mosaic-tab1-l1tlb-repl, mosaic-tab1-l2tlb-repl. */
+static void tlbs_of_mosaic_replace_the_least_recently_used(void **state)
+{
+    (void)state;
+    static struct pw_config config;
+    struct pw_options *o = effective(&config, "mosaic", "gpu-mmu");
+    assert_lru(&config.gpu.l1_tlb.tlb, 128, 1);
+    assert_lru(&config.gpu.l2_tlb.tlb, 16, 32);
+    pw_options_destroy(o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mosaic_is_the_machine_of_its_table_1),
+        cmocka_unit_test(pwcache_and_sharedtlb_are_the_baselines_of_mask),
+        cmocka_unit_test(kepler_is_the_machine_of_tlb_compression),
+        cmocka_unit_test(mosaic_agrees_where_the_paper_counts_differently),
+        cmocka_unit_test(kepler_agrees_where_the_paper_counts_differently),
+        cmocka_unit_test(large_pages_of_figure_3_get_as_many_entries_as_base_pages),
+        cmocka_unit_test(tlbs_of_mosaic_replace_the_least_recently_used),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
