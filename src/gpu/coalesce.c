@@ -31,12 +31,28 @@ static unsigned coalesce_run(uint64_t first, uint64_t outer, struct pw_line_acce
     return n;
 }
 
+/* A set of numbers that may answer "known" for one it has not been given, and never the other way round. */
+struct set {
+    uint64_t bits[4];
+};
+
+/* Whether the number may be in the set; it is from now on. */
+static bool test_and_add(struct set *s, uint64_t number)
+{
+    uint64_t hash = number * 0x9e3779b97f4a7c15ULL >> 56, bit = 1ULL << (hash & 63);
+    uint64_t *word = &s->bits[hash >> 6];
+    bool known = *word & bit;
+    *word |= bit;
+    return known;
+}
+
 /* Bytes written in each line, to find the sectors that a store covers completely. */
 typedef unsigned __int128 byte_mask;
 
 struct builder {
     unsigned count;
     bool store;
+    struct set seen; /* lines so far: what it does not know is new and needs no search */
     struct pw_line_access *lines;
     byte_mask written[PW_MAX_LINES];
 };
@@ -45,7 +61,7 @@ static void add_bytes(struct builder *b, uint64_t address, uint32_t bytes)
 {
     uint64_t line = address >> PW_LINE_SHIFT;
     uint32_t first = address & (PW_LINE_BYTES - 1);
-    unsigned i = b->count;
+    unsigned i = test_and_add(&b->seen, line) ? b->count : 0;
     while (i > 0 && b->lines[i - 1].line != line)
         i--;
     if (i == 0) {
@@ -72,7 +88,12 @@ static void add_lane(struct builder *b, uint64_t address, uint32_t bytes)
 /* Moves accesses to one page together, keeping the order otherwise. */
 static void group_by_page(struct pw_line_access *lines, unsigned count, unsigned page_shift)
 {
-    for (unsigned i = 0; i + 1 < count; i++) {
+    struct set pages = {0};
+    bool apart = false;
+    for (unsigned i = 0; i < count; i++)
+        apart |= test_and_add(&pages, lines[i].line >> page_shift) &&
+                 lines[i].line >> page_shift != lines[i - 1].line >> page_shift;
+    for (unsigned i = 0; apart && i + 1 < count; i++) {
         uint64_t page = lines[i].line >> page_shift;
         if (lines[i + 1].line >> page_shift == page)
             continue;
@@ -91,6 +112,7 @@ static unsigned coalesce_lanes(const struct pw_op *op, const uint64_t *words, un
 {
     struct builder b;
     b.count = 0;
+    b.seen = (struct set){0};
     b.store = op->kind == PW_OP_STORE;
     b.lines = out;
     for (uint32_t mask = op->count_or_mask; mask; mask &= mask - 1) {

@@ -75,9 +75,9 @@ static bool send_store(struct pw_sm *sm, const struct pw_request *access, pw_cyc
         *out_wait = PW_LSU_STORES;
         return false;
     }
-    int64_t slot = pw_cache_find(&sm->l1, access->line, access->line);
-    if (slot >= 0 && (access->kind == PW_REQUEST_ATOMIC || g->config.l1d.write == PW_L1_EVICT))
-        pw_cache_drop(&sm->l1, slot);
+    struct pw_way way = pw_cache_find(&sm->l1, access->line, access->line);
+    if (way.at >= 0 && (access->kind == PW_REQUEST_ATOMIC || g->config.l1d.write == PW_L1_EVICT))
+        pw_cache_drop(&sm->l1, way);
     g->l1d_counters[sm->app].stores++;
     if (!answered) {
         sm->stores_in_flight++;
@@ -120,8 +120,8 @@ bool pw_l1_access(struct pw_sm *sm, const struct pw_request *access, pw_cycle at
         return send_store(sm, access, at, out_wait);
     struct pw_l1d_counters *c = &g->l1d_counters[sm->app];
     uint8_t wanted = g->config.l1d.sectored ? access->sectors : PW_ALL_SECTORS;
-    int64_t slot = pw_cache_find(&sm->l1, access->line, access->line);
-    bool hit = slot >= 0 && (pw_cache_valid(&sm->l1, slot) & wanted) == wanted;
+    struct pw_way way = pw_cache_find(&sm->l1, access->line, access->line);
+    bool hit = way.at >= 0 && (pw_way_valid(way) & wanted) == wanted;
     if (!hit && !miss(sm, access, wanted, at)) {
         *out_wait = PW_LSU_L1_MSHR;
         return false;
@@ -130,7 +130,7 @@ bool pw_l1_access(struct pw_sm *sm, const struct pw_request *access, pw_cycle at
     c->hits += hit;
     c->misses += !hit;
     if (hit) {
-        pw_cache_touch(&sm->l1, slot);
+        pw_way_use(way);
         pw_l1_line_done(sm, access->owner, at + g->config.l1d.latency, g->wiring.events->now);
     }
     return true;
@@ -138,12 +138,12 @@ bool pw_l1_access(struct pw_sm *sm, const struct pw_request *access, pw_cycle at
 
 static void fill(struct pw_sm *sm, uint32_t line, uint8_t sectors)
 {
-    int64_t slot = pw_cache_find(&sm->l1, line, line);
-    if (slot < 0) {
+    struct pw_way way = pw_cache_find(&sm->l1, line, line);
+    if (way.at < 0) {
         struct pw_victim victim;
-        slot = pw_cache_allocate(&sm->l1, line, line, &victim);
+        way = pw_cache_replace(&sm->l1, way, line, &victim);
     }
-    pw_cache_set_valid(&sm->l1, slot, sectors);
+    pw_way_set_valid(way, sectors);
 }
 
 /* Completes those waiting loads whose sectors have all arrived; the others stay. */

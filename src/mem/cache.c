@@ -1,7 +1,10 @@
-/* Allocation and replacement in the tag store; the lookup is inline in cache.h. */
+/* Replacement in the tag store; the lookup is inline in cache.h. */
 #include "mem/cache.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WAYS = 1 << 20 };
 
 enum pw_status pw_cache_init(struct pw_cache *c, const char *name, uint64_t lines, uint32_t ways, struct pw_error *err)
 {
@@ -11,72 +14,54 @@ enum pw_status pw_cache_init(struct pw_cache *c, const char *name, uint64_t line
         return pw_fail(err, PW_USER_ERROR,
                        "%s: %llu lines do not make one set of %u ways; make it larger or less associative", name,
                        (unsigned long long)lines, ways);
-    if (ways > PW_CACHE_MAX_WAYS || sets * ways > UINT32_MAX / 2)
-        return pw_fail(err, PW_USER_ERROR, "%s: %llu lines of %u ways are more than a cache can have", name,
+    if (ways > MAX_WAYS || lines > UINT32_MAX / 2)
+        return pw_fail(err, PW_USER_ERROR, "%s: %llu lines in sets of %u are more than a cache can have", name,
                        (unsigned long long)lines, ways);
-    size_t slots = (size_t)(sets * ways);
     c->sets = pw_divisor_of((uint32_t)sets);
     c->ways = ways;
-    /* Whole sets start on host cache lines where they can. */
-    c->slots = aligned_alloc(64, (slots * sizeof *c->slots + 63) / 64 * 64);
-    if (!c->slots)
+    c->stride = (ways + 3) & ~3U;
+    size_t slots = (size_t)sets * c->stride;
+    c->lines = aligned_alloc(64, (slots * sizeof *c->lines + 63) / 64 * 64);
+    c->states = malloc(slots);
+    if (!c->lines || !c->states) {
+        pw_cache_release(c);
         return pw_fail_memory(err, name);
-    for (size_t i = 0; i < slots; i++)
-        c->slots[i] = PW_NO_LINE;
+    }
+    pw_cache_clear(c);
     return PW_OK;
 }
 
 void pw_cache_release(struct pw_cache *c)
 {
-    free(c->slots);
+    free(c->lines);
+    free(c->states);
     *c = (struct pw_cache){0};
 }
 
-static uint32_t used(uint64_t slot)
+struct pw_way pw_cache_replace(struct pw_cache *c, struct pw_way w, uint32_t line, struct pw_victim *out_victim)
 {
-    return (uint32_t)(slot >> PW_CACHE_USED_SHIFT);
+    uint32_t last = c->ways - 1;
+    *out_victim = (struct pw_victim){w.lines[last], (uint8_t)(w.states[last] >> PW_CACHE_DIRTY_SHIFT)};
+    memmove(w.lines + 1, w.lines, last * sizeof *w.lines);
+    memmove(w.states + 1, w.states, last);
+    w.lines[0] = line;
+    w.states[0] = 0;
+    w.at = 0;
+    return w;
 }
 
-static uint64_t with_used(uint64_t slot, uint32_t time)
+void pw_cache_drop(struct pw_cache *c, struct pw_way w)
 {
-    return (slot & ((1ULL << PW_CACHE_USED_SHIFT) - 1)) | (uint64_t)time << PW_CACHE_USED_SHIFT;
+    uint32_t at = (uint32_t)w.at, last = c->ways - 1;
+    memmove(w.lines + at, w.lines + at + 1, (last - at) * sizeof *w.lines);
+    memmove(w.states + at, w.states + at + 1, last - at);
+    w.lines[last] = PW_NO_LINE;
+    w.states[last] = 0;
 }
 
-void pw_cache_renumber(struct pw_cache *c)
+void pw_cache_clear(struct pw_cache *c)
 {
-    for (uint32_t set = 0; set < c->sets.by; set++) {
-        uint64_t *slots = c->slots + (size_t)set * c->ways;
-        /* Each slot in use gets its rank, from 1. Times above the limit are ranks already given. */
-        for (uint32_t rank = 1; rank <= c->ways; rank++) {
-            uint64_t *oldest = NULL;
-            for (uint32_t way = 0; way < c->ways; way++)
-                if (used(slots[way]) && used(slots[way]) <= PW_CACHE_CLOCK_LIMIT &&
-                    (!oldest || used(slots[way]) < used(*oldest)))
-                    oldest = &slots[way];
-            if (!oldest)
-                break;
-            *oldest = with_used(*oldest, PW_CACHE_CLOCK_LIMIT + rank);
-        }
-        for (uint32_t way = 0; way < c->ways; way++)
-            if (used(slots[way]))
-                slots[way] = with_used(slots[way], used(slots[way]) - PW_CACHE_CLOCK_LIMIT);
-    }
-    c->clock = c->ways;
-}
-
-int64_t pw_cache_allocate(struct pw_cache *c, uint32_t line, uint32_t index, struct pw_victim *out_victim)
-{
-    uint32_t first = pw_remainder(index, c->sets) * c->ways;
-    /* The time of last use is in the highest bits, so the oldest slot is the smallest word; empty slots have time 0. */
-    uint64_t oldest = c->slots[first];
-    uint32_t slot = first;
-    for (uint32_t way = 1; way < c->ways; way++) {
-        uint64_t word = c->slots[first + way];
-        slot = word < oldest ? first + way : slot;
-        oldest = word < oldest ? word : oldest;
-    }
-    *out_victim = (struct pw_victim){(uint32_t)c->slots[slot], pw_cache_dirty(c, slot)};
-    c->slots[slot] = line;
-    pw_cache_touch(c, slot);
-    return slot;
+    size_t slots = (size_t)c->sets.by * c->stride;
+    memset(c->lines, 0xff, slots * sizeof *c->lines);
+    memset(c->states, 0, slots);
 }

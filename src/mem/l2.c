@@ -49,19 +49,16 @@ static void write_back(struct pw_slice *s, const struct pw_victim *victim, pw_as
     pw_memory_to_dram(s, r, now);
 }
 
-/* The slot of a line, allocated (and its victim written back) when it has none; most recently used then. */
-static int64_t slot_for(struct pw_slice *s, uint32_t line, uint32_t index, pw_asid app, pw_cycle now)
+/* The way of a line, allocated (and its victim written back) when it has none; most recently used then. */
+static struct pw_way way_for(struct pw_slice *s, const struct pw_request *r, struct pw_way w, pw_cycle now)
 {
-    int64_t slot = pw_cache_find(&s->cache, line, index);
-    if (slot >= 0) {
-        pw_cache_touch(&s->cache, slot);
-        return slot;
-    }
+    if (w.at >= 0)
+        return pw_way_use(w);
     struct pw_victim victim;
-    slot = pw_cache_allocate(&s->cache, line, index, &victim);
+    w = pw_cache_replace(&s->cache, w, r->line, &victim);
     if (victim.dirty)
-        write_back(s, &victim, app, now);
-    return slot;
+        write_back(s, &victim, r->app, now);
+    return w;
 }
 
 static void count_access(struct pw_slice *s, const struct pw_request *r, bool hit)
@@ -76,14 +73,14 @@ static void count_access(struct pw_slice *s, const struct pw_request *r, bool hi
     }
 }
 
-static void take_store(struct pw_slice *s, struct pw_request *r, uint32_t index, pw_cycle now)
+static void take_store(struct pw_slice *s, struct pw_request *r, struct pw_way w, pw_cycle now)
 {
     struct pw_memory *m = s->memory;
-    count_access(s, r, pw_cache_find(&s->cache, r->line, index) >= 0);
+    count_access(s, r, w.at >= 0);
     take_port(s, now);
-    int64_t slot = slot_for(s, r->line, index, r->app, now);
-    pw_cache_set_dirty(&s->cache, slot, r->sectors);
-    pw_cache_set_valid(&s->cache, slot, r->full);
+    w = way_for(s, r, w, now);
+    pw_way_set_dirty(w, r->sectors);
+    pw_way_set_valid(w, r->full);
     m->pending--;
     m->clients.stored(m->clients.sms, r, now);
 }
@@ -118,17 +115,16 @@ static void merge(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_request
 static bool look_up(struct pw_slice *s, struct pw_request *r, pw_cycle now)
 {
     struct pw_memory *m = s->memory;
-    uint32_t index = pw_place_of(&m->map, r->line).slice_line;
+    struct pw_way w = pw_cache_find(&s->cache, r->line, pw_slice_line(&m->map, r->line));
     if (r->kind == PW_REQUEST_WRITE) {
-        take_store(s, r, index, now);
+        take_store(s, r, w, now);
         return true;
     }
-    int64_t slot = pw_cache_find(&s->cache, r->line, index);
-    if (slot >= 0 && (pw_cache_valid(&s->cache, slot) & r->sectors) == r->sectors) {
+    if (w.at >= 0 && (pw_way_valid(w) & r->sectors) == r->sectors) {
         count_access(s, r, true);
-        pw_cache_touch(&s->cache, slot);
+        w = pw_way_use(w);
         if (r->kind == PW_REQUEST_ATOMIC)
-            pw_cache_set_dirty(&s->cache, slot, r->sectors);
+            pw_way_set_dirty(w, r->sectors);
         pw_events_post(m->events, take_port(s, now) + m->config.l2.latency, answer, s, (uint64_t)(uintptr_t)r);
         return true;
     }
@@ -165,22 +161,22 @@ void pw_slice_arrive(void *object, uint64_t argument, pw_cycle now)
         pw_slice_accept(s, argument, now);
 }
 
-static void answer_filled(struct pw_slice *s, struct pw_request *r, int64_t slot, pw_cycle now)
+static void answer_filled(struct pw_slice *s, struct pw_request *r, struct pw_way w, pw_cycle now)
 {
     if (r->kind == PW_REQUEST_ATOMIC)
-        pw_cache_set_dirty(&s->cache, slot, r->sectors);
+        pw_way_set_dirty(w, r->sectors);
     answer(s, (uint64_t)(uintptr_t)r, now);
 }
 
 /* Answers those waiting requests whose sectors have all arrived, in order; the others stay. */
-static void answer_waiting(struct pw_slice *s, struct pw_mshr_entry *e, int64_t slot, pw_cycle now)
+static void answer_waiting(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_way w, pw_cycle now)
 {
     uint8_t arrived = (uint8_t)(e->mask >> ARRIVED_SHIFT);
     struct pw_request *r = pw_mshr_take_waiting(e);
     for (struct pw_request *next; r; r = next) {
         next = r->next;
         if ((arrived & r->sectors) == r->sectors)
-            answer_filled(s, r, slot, now);
+            answer_filled(s, r, w, now);
         else
             pw_mshr_wait(e, r);
     }
@@ -200,17 +196,17 @@ void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now)
 {
     struct pw_mshr_entry *e = &s->mshr.entries[r->l2_miss];
     __builtin_prefetch(e);
-    uint32_t index = pw_place_of(&s->memory->map, r->line).slice_line;
-    int64_t slot = slot_for(s, r->line, index, r->app, now);
-    pw_cache_set_valid(&s->cache, slot, r->sectors);
+    struct pw_way w = pw_cache_find(&s->cache, r->line, pw_slice_line(&s->memory->map, r->line));
+    w = way_for(s, r, w, now);
+    pw_way_set_valid(w, r->sectors);
     e->mask |= (uint64_t)r->sectors << ARRIVED_SHIFT;
     r->sectors = r->awaited;
     if (r->kind == PW_REQUEST_FETCH) {
         s->memory->pending--;
         pw_request_give(s->memory->pool, r);
     } else {
-        answer_filled(s, r, slot, now);
+        answer_filled(s, r, w, now);
     }
-    answer_waiting(s, e, slot, now);
+    answer_waiting(s, e, w, now);
     serve_blocked(s, now);
 }

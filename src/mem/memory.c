@@ -31,15 +31,14 @@ const struct pw_option pw_l2_options[] = {
 static void dram_read_done(void *client, struct pw_request *r, pw_cycle now)
 {
     struct pw_memory *m = ((struct pw_channel *)client)->memory;
-    pw_slice_fill(&m->slices[pw_place_of(&m->map, r->line).slice], r, now);
+    pw_slice_fill(&m->slices[r->slice], r, now);
 }
 
 static void dram_read_scheduled(void *client, const struct pw_request *r)
 {
     struct pw_memory *m = ((struct pw_channel *)client)->memory;
-    struct pw_line_place place = pw_place_of(&m->map, r->line);
-    struct pw_slice *s = &m->slices[place.slice];
-    pw_cache_prefetch(&s->cache, place.slice_line);
+    const struct pw_slice *s = &m->slices[r->slice];
+    pw_cache_prefetch(&s->cache, pw_slice_line(&m->map, r->line));
     __builtin_prefetch(&s->mshr.entries[r->l2_miss]);
     pw_mshr_prefetch(&s->mshr, r->line);
 }
@@ -54,7 +53,7 @@ static void dram_write_done(void *client, struct pw_request *r, pw_cycle now)
 
 static void submit(struct pw_channel *c, struct pw_request *r, pw_cycle now)
 {
-    pw_dram_submit(c->dram, r, pw_place_of(&c->memory->map, r->line).local_line, now);
+    pw_dram_submit(c->dram, r, pw_channel_line(&c->memory->map, r->line), now);
 }
 
 static void dram_space(void *client, bool write, pw_cycle now)
@@ -105,19 +104,19 @@ void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
 {
     uint32_t flits = r->kind == PW_REQUEST_READ ? 1 : m->flits[__builtin_popcount(r->sectors)];
     pw_cycle arrival = pw_port_send(&m->sm_up[r->source], ready, flits, m->config.crossbar.latency);
-    struct pw_line_place place = pw_place_of(&m->map, r->line);
-    struct pw_slice *s = &m->slices[place.slice];
+    r->slice = (uint16_t)pw_slice_of(&m->map, r->line);
+    struct pw_slice *s = &m->slices[r->slice];
     m->pending++;
     pw_events_post(m->events, arrival, pw_slice_arrive, s, (uint64_t)(uintptr_t)r);
-    pw_cache_prefetch(&s->cache, place.slice_line);
+    pw_cache_prefetch(&s->cache, pw_slice_line(&m->map, r->line));
     pw_mshr_prefetch(&s->mshr, r->line);
 }
 
 void pw_memory_send_walk(struct pw_memory *m, struct pw_request *r, pw_cycle at)
 {
+    r->slice = (uint16_t)pw_slice_of(&m->map, r->line);
     m->pending++;
-    pw_events_post(m->events, at, pw_slice_accept, &m->slices[pw_place_of(&m->map, r->line).slice],
-                   (uint64_t)(uintptr_t)r);
+    pw_events_post(m->events, at, pw_slice_accept, &m->slices[r->slice], (uint64_t)(uintptr_t)r);
 }
 
 static enum pw_status create_slices(struct pw_memory *m, struct pw_error *err)

@@ -16,13 +16,6 @@ struct pw_memory_map {
     bool channels_power_of_two, slices_power_of_two;
 };
 
-struct pw_line_place {
-    uint32_t channel;
-    uint32_t slice;      /* over all channels */
-    uint32_t local_line; /* within the channel */
-    uint32_t slice_line; /* within the slice: chooses the set */
-};
-
 static inline struct pw_memory_map pw_memory_map_of(uint32_t channels, uint32_t slices_per_channel)
 {
     return (struct pw_memory_map){pw_divisor_of(channels), pw_divisor_of(slices_per_channel),
@@ -44,16 +37,30 @@ static inline uint32_t pw_permute(uint32_t place, uint32_t group, struct pw_divi
     return power_of_two ? (place ^ hash) & (d.by - 1) : pw_remainder(place + (hash & 0xffff), d);
 }
 
-static inline struct pw_line_place pw_place_of(const struct pw_memory_map *m, uint32_t line)
+/* The number of a line within its channel. */
+static inline uint32_t pw_channel_line(const struct pw_memory_map *m, uint32_t line)
 {
-    struct pw_line_place p;
-    p.local_line = pw_quotient(line, m->channels);
-    p.channel = pw_permute(line - p.local_line * m->channels.by, p.local_line, m->channels, m->channels_power_of_two);
-    p.slice_line = pw_quotient(p.local_line, m->slices);
-    uint32_t slice =
-        pw_permute(p.local_line - p.slice_line * m->slices.by, p.slice_line, m->slices, m->slices_power_of_two);
-    p.slice = p.channel * m->slices.by + slice;
-    return p;
+    return pw_quotient(line, m->channels);
+}
+
+/* The number of a line within its slice, which chooses its set. */
+static inline uint32_t pw_slice_line(const struct pw_memory_map *m, uint32_t line)
+{
+    return pw_quotient(pw_channel_line(m, line), m->slices);
+}
+
+static inline uint32_t pw_channel_of(const struct pw_memory_map *m, uint32_t line)
+{
+    uint32_t group = pw_channel_line(m, line);
+    return pw_permute(line - group * m->channels.by, group, m->channels, m->channels_power_of_two);
+}
+
+/* The slice of a line, numbered over all channels. */
+static inline uint32_t pw_slice_of(const struct pw_memory_map *m, uint32_t line)
+{
+    uint32_t local = pw_channel_line(m, line), group = pw_quotient(local, m->slices);
+    return pw_channel_of(m, line) * m->slices.by +
+           pw_permute(local - group * m->slices.by, group, m->slices, m->slices_power_of_two);
 }
 
 #endif

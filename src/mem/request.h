@@ -34,9 +34,10 @@ struct pw_request {
     };
     uint8_t level; /* page-table level 1 to 4, 0 for data */
     pw_asid app;
-    uint8_t bank; /* DRAM: bank within the channel */
-    uint32_t row; /* DRAM: row within the bank */
-    uint64_t age; /* DRAM: order of arrival within the channel */
+    uint8_t bank;   /* DRAM: bank within the channel */
+    uint32_t row;   /* DRAM: row within the bank */
+    uint16_t slice; /* of the L2, over all channels */
+    uint64_t age;   /* DRAM: order of arrival within the channel */
     union {
         uint64_t vaddr_line; /* virtual address / 128, while the request waits for its translation */
         struct {

@@ -149,11 +149,11 @@ static void step(struct pw_walker *w, uint32_t id, pw_cycle now)
             port = &w->cache_ports[i];
     pw_cycle answer = pw_port_receive(port, now, 1) + w->config.cache.latency;
     uint32_t line = cache_line(w, k);
-    int64_t slot = pw_cache_find(&w->cache, line, line);
+    struct pw_way way = pw_cache_find(&w->cache, line, line);
     w->counters[k->asid].cache_lookups++;
-    if (slot >= 0) {
+    if (way.at >= 0) {
         w->counters[k->asid].cache_hits++;
-        pw_cache_touch(&w->cache, slot);
+        pw_way_use(way);
         pw_events_post(w->wiring.events, answer, cache_hit, w, id);
     } else {
         w->counters[k->asid].cache_misses++;
@@ -168,9 +168,10 @@ void pw_walker_read_done(void *walker, struct pw_request *r, pw_cycle now)
     pw_request_give(w->wiring.pool, r);
     if (w->config.cache.enabled) {
         uint32_t line = cache_line(w, &w->walks[id]);
+        struct pw_way way = pw_cache_find(&w->cache, line, line);
         struct pw_victim victim;
-        if (pw_cache_find(&w->cache, line, line) < 0)
-            pw_cache_allocate(&w->cache, line, line, &victim);
+        if (way.at < 0)
+            pw_cache_replace(&w->cache, way, line, &victim);
     }
     next_level(w, id, now);
 }
@@ -263,8 +264,8 @@ void pw_walker_count_stalled(struct pw_walker *w, pw_asid asid, unsigned warps)
 
 void pw_walker_flush_cache(struct pw_walker *w)
 {
-    for (size_t i = 0; w->config.cache.enabled && i < (size_t)w->cache.sets.by * w->cache.ways; i++)
-        pw_cache_drop(&w->cache, (int64_t)i);
+    if (w->config.cache.enabled)
+        pw_cache_clear(&w->cache);
 }
 
 uint32_t pw_walker_active(const struct pw_walker *w)
