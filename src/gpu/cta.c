@@ -126,7 +126,7 @@ void pw_gpu_dispatch(struct pw_gpu *g, unsigned app, pw_cycle now)
 void pw_gpu_launch_maybe_done(struct pw_gpu *g, unsigned app, pw_cycle now)
 {
     struct pw_app_launch *a = &g->launches[app];
-    if (!a->launch || a->done_ctas < a->ctas || a->stores_in_flight)
+    if (!a->launch || a->done_ctas < a->ctas || a->stores_left)
         return;
     a->launch = NULL;
     g->wiring.launch_done(g->wiring.system, app, now);

@@ -102,16 +102,16 @@ struct pw_sm {
     struct pw_tlb tlb;
     struct pw_mshr tlb_mshr; /* mask: warps that wait */
     struct pw_cache l1;
-    struct pw_mshr l1_mshr; /* mask: sectors asked for (low 4 bits) and arrived (next 4) */
-    uint32_t stores_in_flight;
+    struct pw_mshr l1_mshr;    /* mask: sectors asked for (low 4 bits) and arrived (next 4) */
+    uint32_t stores_in_flight; /* between the L1 cache and the L2: the store buffer */
 };
 
 /* A launch under way. */
 struct pw_app_launch {
     const struct pw_launch *launch; /* NULL: none */
     uint32_t next_cta, done_ctas, ctas;
-    uint64_t stores_in_flight;
-    bool dispatching; /* the launch latency has passed */
+    uint64_t stores_left; /* stored lines issued and not yet in the L2, wherever they wait */
+    bool dispatching;     /* the launch latency has passed */
 };
 
 struct pw_gpu {

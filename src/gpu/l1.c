@@ -79,10 +79,7 @@ static bool send_store(struct pw_sm *sm, const struct pw_request *access, pw_cyc
     if (way.at >= 0 && (access->kind == PW_REQUEST_ATOMIC || g->config.l1d.write == PW_L1_EVICT))
         pw_cache_drop(&sm->l1, way);
     g->l1d_counters[sm->app].stores++;
-    if (!answered) {
-        sm->stores_in_flight++;
-        g->launches[sm->app].stores_in_flight++;
-    }
+    sm->stores_in_flight += !answered;
     send(sm, access, NULL, access->sectors, access->owner, at);
     return true;
 }
@@ -199,7 +196,7 @@ void pw_l1_stored(void *gpu, struct pw_request *r, pw_cycle now)
     struct pw_gpu *g = gpu;
     struct pw_sm *sm = &g->sms[r->source];
     sm->stores_in_flight--;
-    g->launches[sm->app].stores_in_flight--;
+    g->launches[sm->app].stores_left--;
     pw_request_give(&g->pool, r);
     pw_lsu_resume(sm, PW_LSU_STORES, now);
     pw_gpu_line_finished(g, now);

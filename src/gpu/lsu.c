@@ -66,6 +66,8 @@ void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const 
         struct pw_sm_warp *w = &sm->warps[slot];
         e->owner = pw_load_owner(slot, w->loads - 1);
         w->load[(w->loads - 1) & (g->config.sm.loads_per_warp - 1)] = (struct pw_load){0, e->count};
+    } else {
+        g->launches[sm->app].stores_left += e->count;
     }
     g->lines_outstanding += e->count;
     g->counters[sm->app].lines += e->count;
