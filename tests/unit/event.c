@@ -274,6 +274,21 @@ static void a_stop_by_the_last_event_of_a_cycle_leaves_the_next_cycle(void **sta
     end(log);
 }
 
+static void a_stop_before_the_run_leaves_time_where_it_was(void **state)
+{
+    (void)state;
+    struct log *log = start();
+    log->stop = true;
+    post(log, 700, 1);
+    assert_int_equal(pw_events_run(log->q, PW_NEVER, &log->stop), 0);
+    assert_int_equal(log->q->now, 0);
+    log->stop = false;
+    post(log, 300, 2);
+    run_all(log);
+    assert_ran(log, 2, (uint64_t[]){2, 1}, (pw_cycle[]){300, 700});
+    end(log);
+}
+
 /* More than one chunk of events, and more than the heap's first capacity, pending at once. */
 static void many_pending_events_are_kept(void **state)
 {
@@ -304,6 +319,7 @@ int main(void)
         cmocka_unit_test(a_stopped_run_goes_on_with_the_rest_of_the_cycle),
         cmocka_unit_test(a_crowded_cycle_can_stop_after_any_of_its_events),
         cmocka_unit_test(a_stop_by_the_last_event_of_a_cycle_leaves_the_next_cycle),
+        cmocka_unit_test(a_stop_before_the_run_leaves_time_where_it_was),
         cmocka_unit_test(many_pending_events_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
