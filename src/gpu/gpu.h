@@ -8,6 +8,7 @@
 #include "mem/l2.h"
 #include "policy/warp/warp_policy.h"
 #include "vm/mmu.h"
+#include "vm/touched.h"
 #include "workload/host.h"
 
 struct pw_sm_config {
@@ -77,6 +78,7 @@ struct pw_gpu;
 struct pw_gpu_wiring {
     struct pw_events *events;
     const struct pw_page_table *const *tables;
+    struct pw_touched *touched; /* by application */
     unsigned apps;
     void *system;
     void (*launch_done)(void *system, unsigned app, pw_cycle now);
@@ -95,6 +97,9 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats);
  * a user error. */
 enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_launch *launch, pw_cycle now,
                              struct pw_error *err);
+
+/* The identity that no translation and no access is outstanding, true between launches. */
+enum pw_status pw_gpu_check_idle(const struct pw_gpu *g, struct pw_error *err);
 
 /* Shootdown: no TLB holds a translation of these pages afterwards. Returns the number of entries dropped. */
 unsigned pw_gpu_shootdown(struct pw_gpu *g, pw_asid asid, pw_vpn first, pw_vpn outer);

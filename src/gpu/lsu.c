@@ -69,6 +69,12 @@ void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const 
     } else {
         g->launches[sm->app].stores_left += e->count;
     }
+    for (uint64_t i = 0, last = UINT64_MAX; i < e->count; i++) {
+        uint64_t vpn = e->lines[i].line >> (PW_PAGE_SHIFT - PW_LINE_SHIFT);
+        if (vpn != last)
+            pw_touch(&g->wiring.touched[sm->app], (pw_vpn){vpn});
+        last = vpn;
+    }
     g->lines_outstanding += e->count;
     g->counters[sm->app].lines += e->count;
     if (l->wait == PW_LSU_NOT_WAITING)

@@ -103,6 +103,7 @@ static inline struct pw_request *pw_request_list_pop(struct pw_request_list *l)
     if (r) {
         l->first = r->next;
         l->count--;
+        __builtin_prefetch(l->first);
     }
     return r;
 }

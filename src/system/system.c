@@ -135,8 +135,8 @@ static enum pw_status create_app(struct pw_system *s, unsigned index, struct pw_
     a->system = s;
     a->index = index;
     a->program = program;
-    enum pw_status status =
-        pw_address_space_init(&a->space, (pw_asid)index, &s->config.page, &s->physical, &s->page_counters[index], err);
+    enum pw_status status = pw_address_space_init(&a->space, (pw_asid)index, &s->config.page, &s->physical,
+                                                  &s->page_counters[index], &s->touched[index], err);
     if (status != PW_OK)
         return status;
     s->tables[index] = a->space.table;
@@ -165,6 +165,10 @@ static enum pw_status register_statistics(struct pw_system *s, struct pw_error *
     COUNTER("mem.mapped_bytes", mapped, "Bytes of the pages behind them.");
     COUNTER("mem.table_bytes", tables, "Bytes of page tables.");
 #undef COUNTER
+    pw_stats_counter(s->stats, "mem.touched_bytes", "bytes", "Bytes of the 4 KiB pages that the program has accessed.",
+                     s->touched, sizeof s->touched[0], offsetof(struct pw_touched, bytes));
+    pw_stats_ratio(s->stats, "mem.bloat", "", "Bytes mapped for each byte of touched pages.", "mem.mapped_bytes",
+                   "mem.touched_bytes", 1);
     pw_stats_identity_check(s->stats, "every frame is owned once", check_frames, s);
     return pw_stats_seal(s->stats, err);
 }
@@ -205,6 +209,7 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
         return status;
     struct pw_gpu_wiring wiring = {.events = s->events,
                                    .tables = s->tables,
+                                   .touched = s->touched,
                                    .apps = s->app_count,
                                    .system = s,
                                    .launch_done = launch_done,
@@ -350,6 +355,8 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
     for (unsigned i = 0; i < s->app_count && !s->stop; i++)
         resume(&s->apps[i], 0);
     enum pw_status status = loop(s, err);
+    if (status == PW_OK)
+        status = pw_gpu_check_idle(s->gpu, err);
     if (status == PW_OK)
         status = close_region(s, err);
     if (status != PW_OK)

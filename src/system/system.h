@@ -41,6 +41,7 @@ struct pw_system {
     struct pw_physical_memory physical;
     const struct pw_page_table *tables[PW_MAX_APPS];
     struct pw_page_counters page_counters[PW_MAX_APPS];
+    struct pw_touched touched[PW_MAX_APPS];
     unsigned app_count, apps_left;
     struct pw_app *apps;
     struct pw_gpu *gpu;

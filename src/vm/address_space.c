@@ -52,13 +52,14 @@ void pw_physical_memory_release(struct pw_physical_memory *p)
 
 enum pw_status pw_address_space_init(struct pw_address_space *a, pw_asid asid, const struct pw_page_config *config,
                                      struct pw_physical_memory *physical, struct pw_page_counters *counters,
-                                     struct pw_error *err)
+                                     struct pw_touched *touched, struct pw_error *err)
 {
     *a = (struct pw_address_space){.asid = asid,
                                    .order = pw_page_config_order(config),
                                    .physical = physical,
                                    .next = FIRST_ADDRESS,
-                                   .counters = counters};
+                                   .counters = counters,
+                                   .touched = touched};
     struct pw_page_table_config table = {.asid = asid,
                                          .entry_stride = config->entry_stride,
                                          .frames = physical->frames,
@@ -71,6 +72,8 @@ void pw_address_space_release(struct pw_address_space *a)
 {
     if (a->table)
         pw_page_table_destroy(a->table);
+    if (a->touched)
+        pw_touched_release(a->touched);
     *a = (struct pw_address_space){0};
 }
 
@@ -122,7 +125,9 @@ enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char 
         return pw_fail(err, PW_USER_ERROR, "allocation '%s' of %llu bytes does not fit in the address space", name,
                        (unsigned long long)bytes);
     uint64_t first = a->next >> PW_PAGE_SHIFT, outer = page_outer(a, a->next + bytes);
-    enum pw_status status = PW_OK;
+    enum pw_status status = pw_touched_extend(a->touched, first, outer, err);
+    if (status != PW_OK)
+        return status;
     if (bytes > total)
         status = PW_USER_ERROR;
     uint64_t vpn = first;

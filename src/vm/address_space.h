@@ -9,6 +9,7 @@
 #include "sim/option.h"
 #include "sim/stats.h"
 #include "vm/page_table.h"
+#include "vm/touched.h"
 
 struct pw_page_config {
     uint32_t size;         /* index into 4KB, 64KB, 2MB */
@@ -46,11 +47,12 @@ struct pw_address_space {
     struct pw_page_table *table;
     uint64_t next; /* first virtual address not used yet */
     struct pw_page_counters *counters;
+    struct pw_touched *touched;
 };
 
 enum pw_status pw_address_space_init(struct pw_address_space *a, pw_asid asid, const struct pw_page_config *config,
                                      struct pw_physical_memory *physical, struct pw_page_counters *counters,
-                                     struct pw_error *err);
+                                     struct pw_touched *touched, struct pw_error *err);
 void pw_address_space_release(struct pw_address_space *a);
 
 /* Allocates and maps `bytes` (at least 1). Too little physical memory is a user error; nothing is kept then. */
