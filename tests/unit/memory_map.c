@@ -19,13 +19,13 @@ static void check_one_to_one(uint32_t channels, uint32_t slices, uint32_t first)
     memset(local, 0, sizeof(local));
     memset(slice, 0, sizeof(slice));
     uint32_t start = first * channels * slices, lines = GROUPS * channels * slices;
-    for (uint32_t i = 0; i < lines; i++) {
-        struct pw_line_place p = pw_place_of(&m, start + i);
-        uint32_t in_channel = p.local_line - first * slices, in_slice = p.slice_line - first;
-        if (p.channel >= channels || p.slice / slices != p.channel || in_channel >= GROUPS * slices ||
-            in_slice >= GROUPS || local[p.channel][in_channel] || slice[p.slice][in_slice])
-            fail_msg("%u channels, %u slices: line %u is out of place or not alone in it", channels, slices, start + i);
-        local[p.channel][in_channel] = slice[p.slice][in_slice] = true;
+    for (uint32_t line = start; line < start + lines; line++) {
+        uint32_t channel = pw_channel_of(&m, line), in_channel = pw_channel_line(&m, line) - first * slices;
+        uint32_t unit = pw_slice_of(&m, line), in_slice = pw_slice_line(&m, line) - first;
+        if (channel >= channels || unit / slices != channel || in_channel >= GROUPS * slices || in_slice >= GROUPS ||
+            local[channel][in_channel] || slice[unit][in_slice])
+            fail_msg("%u channels, %u slices: line %u is out of place or not alone in it", channels, slices, line);
+        local[channel][in_channel] = slice[unit][in_slice] = true;
     }
 }
 
@@ -50,12 +50,12 @@ static void check_balance(uint32_t channels, uint32_t slices, uint32_t stride)
     uint32_t units = channels * slices, each = 64;
     uint32_t *in_slice = calloc(units, sizeof(*in_slice)), *in_channel = calloc(channels, sizeof(*in_channel));
     for (uint32_t i = 0; i < each * units; i++) {
-        struct pw_line_place p = pw_place_of(&m, i * stride);
-        if (++in_channel[p.channel] > 2 * each * slices)
-            fail_msg("%u channels: a stride of %u lines piles up on channel %u", channels, stride, p.channel);
-        if (++in_slice[p.slice] > 2 * each)
+        uint32_t channel = pw_channel_of(&m, i * stride), unit = pw_slice_of(&m, i * stride);
+        if (++in_channel[channel] > 2 * each * slices)
+            fail_msg("%u channels: a stride of %u lines piles up on channel %u", channels, stride, channel);
+        if (++in_slice[unit] > 2 * each)
             fail_msg("%u channels of %u slices: a stride of %u lines piles up on slice %u", channels, slices, stride,
-                     p.slice);
+                     unit);
     }
     free(in_slice);
     free(in_channel);
@@ -79,7 +79,7 @@ static void consecutive_lines_visit_every_channel_once(void **state)
         for (uint32_t group = 0; group < 1000; group++) {
             uint64_t seen = 0;
             for (uint32_t i = 0; i < channels; i++)
-                seen |= 1ULL << pw_place_of(&m, group * channels + i).channel;
+                seen |= 1ULL << pw_channel_of(&m, group * channels + i);
             assert_true(seen == ~0ULL >> (64 - channels));
         }
     }
