@@ -1,0 +1,241 @@
+/* Runs of the whole machine for tests: a kernel written in the test on any machine, design and options.
+ *
+ * A kernel can only emit operations, so a test reads total cycles and counters. The clock starts with the host program;
+ * a launch at cycle t dispatches its first CTAs at t + gpu.launch_latency, where their first instructions issue, and a
+ * launch ends in the cycle in which its last exit issues and its last store has reached the L2. A run of one launch
+ * with one warp therefore takes launch_latency plus the time until that warp's exit can issue. */
+#ifndef PW_TESTS_TIMED_H
+#define PW_TESTS_TIMED_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "mem/memory_map.h"
+#include "system/catalog.h"
+#include "system/system.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIMED_SETS = 24 };
+
+struct timed {
+    /* What to run. Names that are NULL mean mosaic and gpu-mmu; numbers that are 0 one CTA of one warp, one launch. */
+    const char *machine, *design;
+    const char *sets[TIMED_SETS]; /* "key=value" */
+    pw_page_orders orders;        /* 0: only the page size that is mapped */
+    uint64_t bytes;               /* of the array a; 0: 1 MiB */
+    uint32_t ctas, threads, launches, shared_bytes, registers;
+    void (*kernel)(struct pw_warp *w, struct timed *t);
+    void (*prepare)(struct timed *t);                 /* or NULL: after the allocation, before the first launch */
+    void (*body)(struct pw_host *h, struct timed *t); /* or NULL: allocate a, launch the kernel */
+    const char *program;                              /* or NULL: a built-in workload instead, "NAME:key=value" */
+    uint64_t n[8];                                    /* the test's own */
+    void *data;
+
+    /* What came out. */
+    uint32_t launch; /* the present one, from 0 */
+    struct pw_array a;
+    struct pw_config config;
+    struct pw_system *system;
+    pw_cycle cycles;
+    struct pw_error err;
+
+    struct pw_options *options;
+    struct pw_workload workload;
+    struct pw_run_spec spec;
+};
+
+static const struct pw_option timed_no_options[] = {{0}};
+
+static inline void timed_kernel(struct pw_warp *w, const void *arguments)
+{
+    struct timed *t = *(struct timed *const *)arguments;
+    t->kernel(w, t);
+}
+
+static inline void timed_launch(struct pw_host *h, struct timed *t)
+{
+    struct timed **box = pw_host_keep(h, sizeof *box);
+    *box = t;
+    pw_launch(h, &(struct pw_launch){.name = "test",
+                                     .grid = {t->ctas ? t->ctas : 1, 1, 1},
+                                     .block = {t->threads ? t->threads : PW_WARP_LANES, 1, 1},
+                                     .shared_bytes = t->shared_bytes,
+                                     .registers = t->registers,
+                                     .kernel = timed_kernel,
+                                     .arguments = box});
+}
+
+static inline void timed_main(struct pw_host *h, const void *parameters)
+{
+    struct timed *t = *(struct timed *const *)parameters;
+    if (t->body) {
+        t->body(h, t);
+        return;
+    }
+    t->a = pw_alloc(h, "a", t->bytes ? t->bytes : 1 << 20, 1);
+    if (t->prepare)
+        t->prepare(t);
+    for (t->launch = 0; t->launch < (t->launches ? t->launches : 1); t->launch++)
+        timed_launch(h, t);
+}
+
+/* Options and configuration of a run, for tests that only want to look at them. */
+static inline void timed_configure(struct timed *t)
+{
+    char names[64];
+    assert_int_equal(pw_config_create(&t->config, &t->options, &t->err), PW_OK);
+    assert_int_equal(pw_catalog_apply_machine(t->options, t->machine ? t->machine : "mosaic", &t->err), PW_OK);
+    assert_int_equal(
+        pw_catalog_apply_designs(t->options, t->design ? t->design : "gpu-mmu", names, sizeof names, &t->err), PW_OK);
+    for (size_t i = 0; i < TIMED_SETS && t->sets[i]; i++)
+        if (pw_options_set_pair(t->options, t->sets[i], "test", &t->err) != PW_OK)
+            fail_msg("%s", t->err.message);
+    assert_int_equal(pw_config_finish(&t->config, t->options, &t->err), PW_OK);
+    if (t->orders)
+        t->config.gpu.orders = t->orders;
+}
+
+/* A program whose main is timed_main. */
+static inline struct pw_program timed_program(struct timed *t)
+{
+    struct timed **box = malloc(sizeof *box);
+    assert_non_null(box);
+    *box = t;
+    t->workload = (struct pw_workload){.name = "test",
+                                       .suite = "test",
+                                       .summary = "",
+                                       .parameters = timed_no_options,
+                                       .parameters_bytes = sizeof *box,
+                                       .main = timed_main};
+    return (struct pw_program){.workload = &t->workload, .parameters = box, .scale = 1, .text = "test"};
+}
+
+/* Runs; the caller looks at the status and at t->err, and calls timed_end. */
+static inline enum pw_status timed_try(struct timed *t)
+{
+    timed_configure(t);
+    struct pw_program program;
+    if (!t->program)
+        program = timed_program(t);
+    else if (pw_program_parse(t->program, &program, &t->err) != PW_OK)
+        fail_msg("%s", t->err.message);
+    if (pw_system_create(&t->config, &t->spec, &program, 1, &t->system, &t->err) != PW_OK)
+        fail_msg("%s", t->err.message);
+    enum pw_status status = pw_system_run(t->system, &t->err);
+    t->cycles = t->system->end;
+    return status;
+}
+
+static inline void timed_end(struct timed *t)
+{
+    pw_system_destroy(t->system);
+    pw_options_destroy(t->options);
+    t->system = NULL;
+    t->options = NULL;
+}
+
+/* Runs to a good end and checks every identity; the system stays for its counters until timed_end. */
+static inline pw_cycle timed_run(struct timed *t)
+{
+    if (timed_try(t) != PW_OK)
+        fail_msg("%s", t->err.message);
+    for (size_t i = 0; i < pw_stats_identity_count(t->system->stats); i++)
+        if (pw_stats_identity_run(t->system->stats, i, &t->err) != PW_OK)
+            fail_msg("%s", t->err.message);
+    return t->cycles;
+}
+
+/* Runs a copy and gives its cycles. */
+static inline pw_cycle timed_cycles(struct timed t)
+{
+    pw_cycle cycles = timed_run(&t);
+    timed_end(&t);
+    return cycles;
+}
+
+static inline size_t timed_index(const struct timed *t, const char *metric)
+{
+    int index = pw_stats_find(t->system->stats, metric);
+    if (index < 0)
+        fail_msg("there is no metric %s", metric);
+    return (size_t)index;
+}
+
+static inline uint64_t timed_count(const struct timed *t, const char *metric)
+{
+    return pw_stats_exact(t->system->stats, timed_index(t, metric), -1, NULL, t->system->region_to);
+}
+
+static inline double timed_value(const struct timed *t, const char *metric)
+{
+    return pw_stats_value(t->system->stats, timed_index(t, metric), -1, NULL, t->system->region_to);
+}
+
+/* Cycles that walks took altogether. */
+static inline uint64_t timed_walk_cycles(const struct timed *t)
+{
+    return (uint64_t)(timed_value(t, "walk.latency_mean") * (double)timed_count(t, "walk.finished") + 0.5);
+}
+
+/* One lane loads (stores) four bytes of the array. */
+static inline void timed_load(struct pw_warp *w, const struct timed *t, uint64_t byte)
+{
+    pw_access_affine(w, PW_OP_LOAD, 1, t->a.base.v + byte, 0, 4);
+}
+
+static inline void timed_store(struct pw_warp *w, const struct timed *t, uint64_t byte)
+{
+    pw_access_affine(w, PW_OP_STORE, 1, t->a.base.v + byte, 0, 4);
+}
+
+/* Loads it and waits for it. */
+static inline void timed_fetch(struct pw_warp *w, const struct timed *t, uint64_t byte)
+{
+    timed_load(w, t, byte);
+    pw_use(w);
+}
+
+/* `count` lanes, `step` bytes apart. */
+static inline void timed_load_lanes(struct pw_warp *w, const struct timed *t, uint64_t byte, uint32_t count,
+                                    int64_t step)
+{
+    pw_access_affine(w, PW_OP_LOAD, (uint32_t)((1ULL << count) - 1), t->a.base.v + byte, step, 4);
+}
+
+/* Where a byte of the array lies, once it is allocated. */
+static inline uint64_t timed_physical(const struct timed *t, uint64_t byte)
+{
+    uint64_t address = t->a.base.v + byte;
+    struct pw_translation where = pw_page_table_lookup(t->system->tables[0], pw_vpn_of((pw_vaddr){address}));
+    assert_true(where.present);
+    return pw_paddr_in(where.frame, (pw_vaddr){address}).v;
+}
+
+static inline uint32_t timed_line(const struct timed *t, uint64_t byte)
+{
+    return (uint32_t)(timed_physical(t, byte) >> PW_LINE_SHIFT);
+}
+
+static inline struct pw_memory_map timed_map(const struct timed *t)
+{
+    return pw_memory_map_of(t->config.gpu.dram.channels, t->config.gpu.l2.slices);
+}
+
+/* The first byte of a line within a 4 KiB page of the array that lies in this L2 slice. */
+static inline uint64_t timed_byte_in_slice(const struct timed *t, uint64_t page, uint32_t slice)
+{
+    struct pw_memory_map map = timed_map(t);
+    for (uint64_t byte = page * PW_PAGE_BYTES; byte < (page + 1) * PW_PAGE_BYTES; byte += PW_LINE_BYTES)
+        if (pw_slice_of(&map, timed_line(t, byte)) == slice)
+            return byte;
+    fail_msg("page %llu has no line in slice %u", (unsigned long long)page, slice);
+    return 0;
+}
+
+#endif

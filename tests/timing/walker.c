@@ -1,0 +1,375 @@
+/* Exact times of the shared MMU: L2 TLB ports, miss registers, merging and the order of walks.
+ *
+ * The MMU is driven directly, with walks of a fixed time; a client in the place of the SMs writes down when each answer
+ * arrives. Decides mosaic-sec5-mshr, mosaic-sec5-walker-concurrency, mosaic-sec31-asid, mosaic-tab1-l2tlb-ports,
+ * mask-sec3-multi-asid, mask-sec6-walks, mask-sec55-shootdown, comp-tab3-walkers, comp-tab3-walk-lat,
+ * comp-tab3-l2tlb-lat, comp-sec22-fill and comp-sec22-miss-path. */
+#include "timed.h"
+
+enum { APPS = 2, PAGES = 256, ANSWERS = 512 };
+
+struct answer {
+    uint32_t sm;
+    uint64_t page;
+    pw_cycle at;
+};
+
+struct fixture {
+    struct timed t; /* for its configuration */
+    struct pw_l2_tlb_config tlb;
+    struct pw_events *events;
+    struct pw_request_pool pool;
+    struct pw_physical_memory physical;
+    struct pw_address_space spaces[APPS];
+    struct pw_page_counters counters[APPS];
+    const struct pw_page_table *tables[APPS];
+    uint64_t first_page[APPS];
+    struct pw_mmu *mmu;
+    struct pw_stats *stats;
+    struct answer answers[ANSWERS];
+    unsigned count;
+    uint32_t warps; /* that each answer is said to wake */
+};
+
+static unsigned translated(void *object, uint32_t sm, pw_vpn vpn, pw_cycle now)
+{
+    struct fixture *f = object;
+    assert_true(f->count < ANSWERS);
+    f->answers[f->count++] = (struct answer){sm, vpn.v, now};
+    return f->warps;
+}
+
+static void unmapped(void *object, pw_asid asid, pw_vpn vpn)
+{
+    (void)object, (void)asid, (void)vpn;
+    fail();
+}
+
+static struct fixture *create(const char *machine, const char *const *sets)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    struct pw_error err;
+    f->t.machine = machine;
+    for (unsigned i = 0; sets && sets[i]; i++)
+        f->t.sets[i] = sets[i];
+    timed_configure(&f->t);
+    const struct pw_config *c = &f->t.config;
+    assert_non_null(f->events = pw_events_create(&err));
+    pw_request_pool_init(&f->pool);
+    assert_int_equal(pw_physical_memory_init(&f->physical, 64 << 20, &c->page, 1, &err), PW_OK);
+    for (unsigned i = 0; i < APPS; i++) {
+        pw_vaddr base;
+        assert_int_equal(
+            pw_address_space_init(&f->spaces[i], (pw_asid)i, &c->page, &f->physical, &f->counters[i], &err), PW_OK);
+        assert_int_equal(pw_address_space_allocate(&f->spaces[i], "a", PAGES * PW_PAGE_BYTES, &base, &err), PW_OK);
+        f->tables[i] = f->spaces[i].table;
+        f->first_page[i] = pw_vpn_of(base).v;
+    }
+    f->tlb = c->gpu.l2_tlb;
+    struct pw_mmu_config config = {c->gpu.l2_tlb, c->gpu.walk, c->gpu.walk_cache, c->gpu.orders, 128, APPS};
+    struct pw_mmu_wiring wiring = {.events = f->events,
+                                   .pool = &f->pool,
+                                   .tables = f->tables,
+                                   .sms = f,
+                                   .translated = translated,
+                                   .unmapped = unmapped};
+    assert_int_equal(pw_mmu_create(&config, &wiring, &f->mmu, &err), PW_OK);
+    assert_non_null(f->stats = pw_stats_create(APPS, &err));
+    static const struct pw_sm_counters cycles[APPS];
+    pw_stats_counter(f->stats, "sm.cycles", "cycles", NULL, cycles, sizeof cycles[0], 0);
+    pw_mmu_register(f->mmu, f->stats);
+    assert_int_equal(pw_stats_seal(f->stats, &err), PW_OK);
+    return f;
+}
+
+/* SM `sm` asks at `at` for a page of an address space. */
+static void ask(struct fixture *f, uint32_t sm, unsigned asid, uint64_t page, pw_cycle at)
+{
+    pw_mmu_request(f->mmu, sm, (pw_asid)asid, (pw_vpn){f->first_page[asid] + page}, at);
+}
+
+static void run(struct fixture *f)
+{
+    bool never = false;
+    pw_events_run(f->events, PW_NEVER, &never);
+    assert_int_equal(pw_mmu_pending(f->mmu), 0);
+}
+
+static pw_cycle answered(const struct fixture *f, uint32_t sm)
+{
+    for (unsigned i = 0; i < f->count; i++)
+        if (f->answers[i].sm == sm)
+            return f->answers[i].at;
+    fail_msg("SM %u was not answered", sm);
+    return 0;
+}
+
+static uint64_t count(const struct fixture *f, const char *metric)
+{
+    uint64_t *now = calloc(pw_stats_raw_count(f->stats), sizeof *now);
+    assert_non_null(now);
+    pw_stats_snapshot(f->stats, now);
+    uint64_t value = pw_stats_exact(f->stats, (size_t)pw_stats_find(f->stats, metric), -1, NULL, now);
+    free(now);
+    return value;
+}
+
+static void destroy(struct fixture *f)
+{
+    pw_stats_destroy(f->stats);
+    pw_mmu_destroy(f->mmu);
+    for (unsigned i = 0; i < APPS; i++)
+        pw_address_space_release(&f->spaces[i]);
+    pw_physical_memory_release(&f->physical);
+    pw_request_pool_destroy(&f->pool);
+    pw_events_destroy(f->events);
+    timed_end(&f->t);
+    free(f);
+}
+
+/* There and back, and a lookup between. */
+static uint64_t hit_time(const struct fixture *f)
+{
+    return 2 * f->tlb.distance + f->tlb.tlb.latency;
+}
+
+enum { WALK = 500 };
+static const char *const fixed[] = {"walk.model=fixed", "walk.latency=500", NULL};
+
+/* Puts the first `pages` pages of space 0 into the L2 TLB; gives the time at which all is quiet. */
+static pw_cycle warm(struct fixture *f, unsigned pages)
+{
+    for (unsigned i = 0; i < pages; i++)
+        ask(f, 100, 0, i, i);
+    run(f);
+    f->count = 0;
+    return f->events->now + 1;
+}
+
+static void a_miss_takes_lookup_walk_and_the_way(void **state)
+{
+    (void)state;
+    struct fixture *f = create("mosaic", fixed);
+    ask(f, 3, 0, 7, 40);
+    run(f);
+    assert_int_equal(f->count, 1);
+    assert_int_equal(f->answers[0].at, 40 + 10 + 10 + WALK + 10);
+    assert_int_equal(f->answers[0].page, f->first_page[0] + 7);
+    ask(f, 3, 0, 7, 1000);
+    run(f);
+    assert_int_equal(f->answers[1].at, 1000 + 10 + 10 + 10);
+    assert_int_equal(count(f, "l2_tlb.hits"), 1);
+    destroy(f);
+}
+
+static void without_an_l2_tlb_a_walk_starts_on_arrival(void **state)
+{
+    (void)state;
+    const char *sets[] = {"walk.model=fixed", "walk.latency=500", "l2_tlb.enabled=off", NULL};
+    struct fixture *f = create("mosaic", sets);
+    ask(f, 0, 0, 0, 5);
+    run(f);
+    assert_int_equal(f->answers[0].at, 5 + 10 + WALK + 10);
+    assert_int_equal(count(f, "l2_tlb.lookups"), 0);
+    destroy(f);
+}
+
+/* Requests of one cycle take the ports of the L2 TLB two at a time. */
+static void the_third_lookup_of_a_cycle_waits_one_cycle(void **state)
+{
+    (void)state;
+    struct fixture *f = create("mosaic", fixed);
+    pw_cycle now = warm(f, 7);
+    for (uint32_t sm = 0; sm < 7; sm++)
+        ask(f, sm, 0, sm, now);
+    ask(f, 7, 0, 0, now + 4); /* the seventh's partner would have been free at now + 3 */
+    run(f);
+    for (uint32_t sm = 0; sm < 7; sm++)
+        assert_int_equal(answered(f, sm), now + hit_time(f) + sm / 2);
+    assert_int_equal(answered(f, 7), now + 4 + hit_time(f));
+    assert_int_equal(count(f, "l2_tlb.hits"), 8);
+    destroy(f);
+}
+
+static void misses_take_ports_too(void **state)
+{
+    (void)state;
+    struct fixture *f = create("mosaic", fixed);
+    for (uint32_t sm = 0; sm < 3; sm++)
+        ask(f, sm, 0, sm, 0);
+    run(f);
+    for (uint32_t sm = 0; sm < 3; sm++)
+        assert_int_equal(answered(f, sm), hit_time(f) + WALK + sm / 2);
+    destroy(f);
+}
+
+/* 64 walks under way and one more, asked for at `at`; gives when it is answered. */
+static pw_cycle answer_of_65th(const char *walkers, pw_cycle at)
+{
+    const char *sets[] = {"walk.model=fixed", "walk.latency=500", walkers, NULL};
+    struct fixture *f = create("mosaic", sets);
+    for (uint32_t sm = 0; sm < 64; sm++)
+        ask(f, sm, 0, sm, sm);
+    ask(f, 64, 0, 64, at);
+    run(f);
+    for (uint32_t sm = 0; sm < 64; sm++)
+        assert_int_equal(answered(f, sm), sm + hit_time(f) + WALK);
+    pw_cycle answer = answered(f, 64) - hit_time(f);
+    destroy(f);
+    return answer;
+}
+
+/* The first of 64 walks ends WALK cycles after it began: the 65th waits until then, and not a cycle longer. */
+static void the_65th_walk_waits_for_the_first_to_end(void **state)
+{
+    (void)state;
+    assert_int_equal(answer_of_65th("walk.walkers=64", 64), WALK + WALK);
+    assert_int_equal(answer_of_65th("walk.walkers=65", 64), 64 + WALK);
+    assert_int_equal(answer_of_65th("walk.walkers=64", WALK - 1), WALK + WALK);
+    assert_int_equal(answer_of_65th("walk.walkers=64", WALK), WALK + WALK);
+    assert_int_equal(answer_of_65th("walk.walkers=64", WALK + 1), WALK + 1 + WALK);
+}
+
+static void the_presets_walk_as_many_at_a_time_as_their_papers_say(void **state)
+{
+    (void)state;
+    struct fixture *f = create("mosaic", NULL);
+    assert_int_equal(f->t.config.gpu.walk.walkers, 64);
+    assert_int_equal(f->t.config.gpu.walk.model, PW_WALK_MEMORY);
+    assert_int_equal(f->tlb.tlb.ports, 2);
+    destroy(f);
+    f = create("kepler", NULL);
+    for (uint32_t sm = 0; sm < 17; sm++)
+        ask(f, sm, 0, sm, sm);
+    run(f);
+    for (uint32_t sm = 0; sm < 17; sm++)
+        assert_int_equal(answered(f, sm), 2 * 10 + 10 + sm % 8 + (1 + sm / 8) * 500);
+    destroy(f);
+}
+
+static void walks_begin_in_the_order_asked_for(void **state)
+{
+    (void)state;
+    const char *sets[] = {"walk.model=fixed", "walk.latency=500", "walk.walkers=1", NULL};
+    struct fixture *f = create("mosaic", sets);
+    static const uint64_t pages[] = {90, 3, 41, 40, 200, 0, 7, 150};
+    for (uint32_t i = 0; i < 8; i++)
+        ask(f, 7 - i, i % APPS, pages[i], i);
+    run(f);
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_int_equal(f->answers[i].sm, 7 - i);
+        assert_int_equal(f->answers[i].page, f->first_page[i % APPS] + pages[i]);
+        assert_int_equal(f->answers[i].at, hit_time(f) + (i + 1) * WALK);
+    }
+    destroy(f);
+}
+
+/* Who comes during the walk is answered when it ends; who comes after it finds the translation. */
+static void misses_of_several_sms_to_one_page_share_its_walk(void **state)
+{
+    (void)state;
+    struct fixture *f = create("mosaic", fixed);
+    f->warps = 3;
+    ask(f, 0, 0, 9, 0);
+    ask(f, 1, 0, 9, 0);
+    ask(f, 127, 0, 9, 250);
+    ask(f, 3, 0, 9, WALK); /* its lookup ends with the walk */
+    ask(f, 4, 0, 9, WALK + 11);
+    run(f);
+    assert_int_equal(answered(f, 0), hit_time(f) + WALK);
+    assert_int_equal(answered(f, 1), hit_time(f) + WALK);
+    assert_int_equal(answered(f, 127), hit_time(f) + WALK);
+    assert_int_equal(answered(f, 3), hit_time(f) + WALK);
+    assert_int_equal(answered(f, 4), WALK + 11 + hit_time(f));
+    assert_int_equal(count(f, "walk.count"), 1);
+    assert_int_equal(count(f, "l2_tlb.lookups"), 5);
+    assert_int_equal(count(f, "l2_tlb.misses"), 4);
+    assert_int_equal(count(f, "l2_tlb.mshr_merges"), 3);
+    destroy(f);
+}
+
+/* The two spaces use the same page number; frames differ. */
+static void address_spaces_neither_merge_nor_hit_each_other(void **state)
+{
+    (void)state;
+    struct fixture *f = create("mosaic", fixed);
+    assert_int_equal(f->first_page[0], f->first_page[1]);
+    ask(f, 0, 0, 5, 0);
+    ask(f, 1, 1, 5, 0);
+    run(f);
+    assert_int_equal(count(f, "walk.count"), 2);
+    assert_int_equal(count(f, "l2_tlb.mshr_merges"), 0);
+    ask(f, 0, 0, 6, 2000);
+    run(f);
+    ask(f, 1, 1, 6, 3000);
+    run(f);
+    assert_int_equal(count(f, "walk.count"), 4);
+    assert_int_equal(count(f, "l2_tlb.hits"), 0);
+    struct pw_error err;
+    assert_int_equal(pw_mmu_check(f->mmu, &err), PW_OK);
+    destroy(f);
+}
+
+/* One register: the second page's walk begins when the first one's has ended. Behind it, in its turn, waits a request
+ * for the first page, which by then is in the TLB and pays another lookup. */
+static void a_miss_without_a_register_waits_its_turn(void **state)
+{
+    (void)state;
+    const char *sets[] = {"walk.model=fixed", "walk.latency=500", "l2_tlb.mshrs=1", NULL};
+    struct fixture *f = create("mosaic", sets);
+    ask(f, 0, 0, 0, 0);
+    ask(f, 1, 0, 1, 1);
+    ask(f, 2, 0, 0, 2);
+    ask(f, 3, 0, 2, 3);
+    run(f);
+    pw_cycle first = 10 + 10 + WALK;
+    assert_int_equal(answered(f, 0), first + 10);
+    assert_int_equal(answered(f, 1), first + WALK + 10);
+    assert_int_equal(answered(f, 2), first + 10 + 10);
+    assert_int_equal(answered(f, 3), first + 2 * WALK + 10);
+    assert_int_equal(count(f, "walk.count"), 3);
+    assert_int_equal(count(f, "l2_tlb.lookups"), 4);
+    destroy(f);
+    const char *enough[] = {"walk.model=fixed", "walk.latency=500", "l2_tlb.mshrs=3", NULL};
+    f = create("mosaic", enough);
+    for (uint32_t sm = 0; sm < 3; sm++)
+        ask(f, sm, 0, sm, sm);
+    run(f);
+    assert_int_equal(answered(f, 2), 2 + hit_time(f) + WALK);
+    destroy(f);
+}
+
+static void a_page_that_was_shot_down_is_walked_again(void **state)
+{
+    (void)state;
+    struct fixture *f = create("mosaic", fixed);
+    pw_cycle now = warm(f, 4);
+    pw_vpn first = {f->first_page[0] + 1}, outer = {f->first_page[0] + 3};
+    assert_int_equal(pw_mmu_invalidate(f->mmu, 1, first, outer), 0);
+    assert_int_equal(pw_mmu_invalidate(f->mmu, 0, first, outer), 2);
+    for (uint32_t sm = 0; sm < 4; sm++)
+        ask(f, sm, 0, sm, now + sm);
+    run(f);
+    for (uint32_t sm = 0; sm < 4; sm++)
+        assert_int_equal(answered(f, sm), now + sm + hit_time(f) + (sm == 1 || sm == 2 ? WALK : 0));
+    destroy(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_miss_takes_lookup_walk_and_the_way),
+        cmocka_unit_test(without_an_l2_tlb_a_walk_starts_on_arrival),
+        cmocka_unit_test(the_third_lookup_of_a_cycle_waits_one_cycle),
+        cmocka_unit_test(misses_take_ports_too),
+        cmocka_unit_test(the_65th_walk_waits_for_the_first_to_end),
+        cmocka_unit_test(the_presets_walk_as_many_at_a_time_as_their_papers_say),
+        cmocka_unit_test(walks_begin_in_the_order_asked_for),
+        cmocka_unit_test(misses_of_several_sms_to_one_page_share_its_walk),
+        cmocka_unit_test(address_spaces_neither_merge_nor_hit_each_other),
+        cmocka_unit_test(a_miss_without_a_register_waits_its_turn),
+        cmocka_unit_test(a_page_that_was_shot_down_is_walked_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
