@@ -1,6 +1,8 @@
 /* Builds a GPU from its configuration, registers its statistics, and answers questions about all of it. */
 #include "gpu/gpu_internal.h"
 
+#include "sim/host_memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -96,9 +98,9 @@ static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
 {
     const struct pw_sm_config *c = &g->config.sm;
     unsigned apps = g->wiring.apps;
-    g->sms = calloc(c->count, sizeof *g->sms);
-    g->loads = calloc((size_t)c->count * c->warps * c->loads_per_warp, sizeof *g->loads);
-    g->lsu_entries = calloc((size_t)c->count * c->lsu_queue, sizeof *g->lsu_entries);
+    g->sms = pw_host_memory(c->count, sizeof *g->sms);
+    g->loads = pw_host_memory((size_t)c->count * c->warps * c->loads_per_warp, sizeof *g->loads);
+    g->lsu_entries = pw_host_memory((size_t)c->count * c->lsu_queue, sizeof *g->lsu_entries);
     g->launches = calloc(apps, sizeof *g->launches);
     g->counters = calloc(apps, sizeof *g->counters);
     g->tlb_counters = calloc(apps, sizeof *g->tlb_counters);

@@ -1,9 +1,11 @@
 /* Storage of requests: chunks that are handed out and taken back, so that the hot path allocates nothing. */
 #include "mem/request.h"
 
+#include "sim/host_memory.h"
+
 #include <stdlib.h>
 
-enum { REQUESTS_PER_CHUNK = 1024 };
+enum { REQUESTS_PER_CHUNK = PW_HUGE_BYTES / sizeof(struct pw_request) - 1 };
 
 struct pw_request_chunk {
     struct pw_request requests[REQUESTS_PER_CHUNK];
@@ -27,7 +29,7 @@ void pw_request_pool_destroy(struct pw_request_pool *p)
 
 struct pw_request *pw_request_pool_grow(struct pw_request_pool *p)
 {
-    struct pw_request_chunk *c = aligned_alloc(64, sizeof *c);
+    struct pw_request_chunk *c = pw_host_memory(1, sizeof *c);
     if (!c) {
         p->out_of_memory = true;
         p->spare.next = NULL;

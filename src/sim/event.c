@@ -1,10 +1,16 @@
 /* The slow paths of the event queue, and its loop. The design is described in event.h. */
 #include "sim/event.h"
 
+#include "sim/host_memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS_PER_CHUNK = 256, WORDS = PW_WHEEL_CYCLES / 64, LOOK_AHEAD = 2 };
+enum {
+    BLOCKS_PER_CHUNK = PW_HUGE_BYTES / sizeof(struct pw_event_block) - 1,
+    WORDS = PW_WHEEL_CYCLES / 64,
+    LOOK_AHEAD = 2
+};
 
 struct pw_event_chunk {
     struct pw_event_block blocks[BLOCKS_PER_CHUNK];
@@ -33,7 +39,7 @@ void pw_events_destroy(struct pw_events *q)
 
 static bool grow(struct pw_events *q)
 {
-    struct pw_event_chunk *c = aligned_alloc(64, sizeof *c);
+    struct pw_event_chunk *c = pw_host_memory(1, sizeof *c);
     if (!c) {
         q->out_of_memory = true;
         return false;
