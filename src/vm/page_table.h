@@ -3,7 +3,7 @@
  * 48-bit virtual addresses; 512 entries of 8 bytes in each of the levels 1 (root) to 4. A 4 KiB page is mapped by a
  * level-4 entry and walked in four reads; a 2 MiB page by a level-3 entry in three reads; 64 KiB pages by a level-4
  * table of 32 entries (as NVIDIA's big-page tables), in four reads. Every node has a real physical address, from the
- * frame allocator, so that its reads compete in the L2 and in DRAM. entry_stride spreads the entries out (DECISIONS:
+ * frame allocator, so that its reads compete in the L2 and in DRAM. entry_stride spreads the entries out (docs/decisions.md:
  * the density of leaf tables decides how often walks hit the L2; dense, 8 bytes, is the default).
  *
  * For the simulator's own use a lookup is inline and costs two dependent loads, level 3 and level 4, behind a load from
