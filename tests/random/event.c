@@ -60,6 +60,7 @@ static void handle(void *object, uint64_t sequence, pw_cycle now)
 {
     struct scene *s = object;
     assert_true(s->runs < POSTS);
+    assert_false(s->stop);
     assert_false(s->done[sequence]);
     s->done[sequence] = true;
     s->ran[s->runs++] = (struct posted){now, sequence};
