@@ -38,10 +38,11 @@ struct pw_memory {
     uint64_t pending;
 };
 
-/* Events: a request's last flit is at its slice; it has passed the input port; a reply's last flit is at its SM. */
-void pw_slice_arrive(void *slice, uint64_t request, pw_cycle now);
-void pw_slice_accept(void *slice, uint64_t request, pw_cycle now);
-void pw_memory_arrive_at_sm(void *memory, uint64_t request, pw_cycle now);
+/* Events, whose object is the slice or the memory and whose argument is the request: its last flit is at its slice; it has
+ * passed the input port; a reply's last flit is at its SM. */
+void pw_slice_arrive(void *object, uint64_t argument, pw_cycle now);
+void pw_slice_accept(void *object, uint64_t argument, pw_cycle now);
+void pw_memory_arrive_at_sm(void *object, uint64_t argument, pw_cycle now);
 
 /* DRAM has brought the sectors of a request. */
 void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now);

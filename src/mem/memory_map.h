@@ -31,9 +31,15 @@ static inline uint32_t pw_fold(uint32_t x)
     return x;
 }
 
-static inline uint32_t pw_permute(uint32_t place, uint32_t group, struct pw_divisor d, bool power_of_two)
+/* Slices take a hash of another kind than channels: two of the same kind would choose slice and channel by the same bits
+ * and leave half of the pairs unused. */
+static inline uint32_t pw_scatter(uint32_t x)
 {
-    uint32_t hash = pw_fold(group);
+    return x * 0x9e3779b1U >> 16;
+}
+
+static inline uint32_t pw_permute(uint32_t place, uint32_t hash, struct pw_divisor d, bool power_of_two)
+{
     return power_of_two ? (place ^ hash) & (d.by - 1) : pw_remainder(place + (hash & 0xffff), d);
 }
 
@@ -52,7 +58,7 @@ static inline uint32_t pw_slice_line(const struct pw_memory_map *m, uint32_t lin
 static inline uint32_t pw_channel_of(const struct pw_memory_map *m, uint32_t line)
 {
     uint32_t group = pw_channel_line(m, line);
-    return pw_permute(line - group * m->channels.by, group, m->channels, m->channels_power_of_two);
+    return pw_permute(line - group * m->channels.by, pw_fold(group), m->channels, m->channels_power_of_two);
 }
 
 /* The slice of a line, numbered over all channels. */
@@ -60,7 +66,7 @@ static inline uint32_t pw_slice_of(const struct pw_memory_map *m, uint32_t line)
 {
     uint32_t local = pw_channel_line(m, line), group = pw_quotient(local, m->slices);
     return pw_channel_of(m, line) * m->slices.by +
-           pw_permute(local - group * m->slices.by, group, m->slices, m->slices_power_of_two);
+           pw_permute(local - group * m->slices.by, pw_scatter(group), m->slices, m->slices_power_of_two);
 }
 
 #endif

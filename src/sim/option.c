@@ -6,6 +6,7 @@
 #include "sim/option.h"
 #include "sim/option_value.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,7 @@ static enum pw_status add_slot(struct pw_options *o, const struct pw_option_grou
     char *copy = strdup(name);
     if (!copy)
         return pw_fail_memory(err, "options");
+    assert(o->names && o->slots);
     o->names[o->count] = copy;
     o->slots[o->count] = (struct slot){row, (char *)config + group->offset + row->offset, NULL, NULL};
     enum pw_status status = assign(o, o->count++, row->fallback ? row->fallback : "", err);

@@ -17,22 +17,16 @@ static void keep_one_line(struct pw_error *err)
             *c = '?';
 }
 
-enum pw_status pw_fail(struct pw_error *err, enum pw_status status, const char *format, ...)
+void pw_error_set(struct pw_error *err, enum pw_status status, const char *format, ...)
 {
     if (!err)
-        return status;
+        return;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(err->message, sizeof(err->message), format, arguments);
     va_end(arguments);
     err->status = status;
     keep_one_line(err);
-    return status;
-}
-
-enum pw_status pw_fail_memory(struct pw_error *err, const char *what)
-{
-    return pw_fail(err, PW_FAILED, "out of memory for %s", what);
 }
 
 void pw_error_prefix(struct pw_error *err, const char *format, ...)

@@ -58,6 +58,7 @@ static enum pw_status backend_launch(void *backend, const struct pw_launch *laun
     a->launches++;
     if (!pw_spans_begin(s, &s->kernels, launch->name, a->index, a->launches, now))
         return pw_fail_memory(err, "statistics of a kernel");
+    a->span = s->kernels.count - 1;
     if (in_region(s, a->launches) && !s->region_from) {
         s->region_from = pw_system_snapshot(s, now);
         s->region_first = now;
@@ -89,10 +90,7 @@ static void launch_done(void *system, unsigned app, pw_cycle now)
 {
     struct pw_system *s = system;
     struct pw_app *a = &s->apps[app];
-    struct pw_span *span = NULL;
-    for (size_t i = s->kernels.count; i-- > 0 && !span;)
-        if (s->kernels.rows[i].app == app)
-            span = &s->kernels.rows[i];
+    struct pw_span *span = &s->kernels.rows[a->span];
     pw_spans_end(s, span, now);
     if (!span->to)
         fail_memory(s, "statistics of a kernel");

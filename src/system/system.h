@@ -17,6 +17,7 @@ struct pw_app {
     struct pw_host *host;
     struct pw_address_space space;
     uint32_t launches; /* started so far */
+    size_t span;       /* of the last of them, among the system's kernels */
     bool ended;
 };
 

@@ -161,6 +161,7 @@ static void verify(struct pw_host *h, const struct arguments *g, float *initial,
         to = swap;
     }
     const float *result = g->from.data;
+    assert(initial && result); /* values are on when results are checked */
     uint64_t wrong = cells;
     for (uint64_t i = cells; i-- > 0;)
         if (result[i] != from[i])

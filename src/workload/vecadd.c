@@ -53,8 +53,8 @@ static void vecadd_main(struct pw_host *h, const void *parameters)
     }
     pw_grid_stride_launch(h, p, "vecadd", vecadd_kernel, &g);
 
-    if (pw_host_verifying(h)) {
-        const float *c = g.c.data;
+    const float *c = g.c.data;
+    if (pw_host_verifying(h) && a && b && c) {
         uint64_t wrong = g.n;
         for (uint64_t i = g.n; i-- > 0;)
             if (c[i] != a[i] + b[i])
