@@ -135,7 +135,7 @@ static enum pw_status resolve(const char *kind, const struct pw_catalog_file *fi
     if (is_path(name))
         return PW_OK;
     enum pw_status status = find_file(kind, files, name, &out->embedded, err);
-    if (status == PW_OK) {
+    if (status == PW_OK && out->embedded) {
         out->name = out->embedded->name;
         out->path = out->embedded->path;
     }

@@ -11,6 +11,8 @@
 #include "workload/inputs.h"
 #include "workload/tile.h"
 
+#include <assert.h>
+
 enum { BLOCK = PW_TILE_WIDTH, MAX_PYRAMID = (BLOCK - 1) / 2 };
 
 struct parameters {
@@ -153,6 +155,7 @@ static void sequential_step(const struct arguments *g, const float *from, float 
 static void verify(struct pw_host *h, const struct arguments *g, float *initial, uint32_t iterations)
 {
     uint64_t cells = g->from.count;
+    assert(initial && g->from.data && g->power.data); /* values are on when results are checked */
     float *from = initial, *to = pw_host_keep(h, cells * sizeof *to);
     for (uint32_t i = 0; i < iterations; i++) {
         sequential_step(g, from, to);
@@ -161,7 +164,6 @@ static void verify(struct pw_host *h, const struct arguments *g, float *initial,
         to = swap;
     }
     const float *result = g->from.data;
-    assert(initial && result); /* values are on when results are checked */
     uint64_t wrong = cells;
     for (uint64_t i = cells; i-- > 0;)
         if (result[i] != from[i])
