@@ -5,8 +5,9 @@
  * mask-sec3-multi-asid, mask-sec6-walks, mask-sec55-shootdown, comp-tab3-walkers, comp-tab3-walk-lat,
  * comp-tab3-l2tlb-lat, comp-sec22-fill and comp-sec22-miss-path. */
 #include "timed.h"
+#include "vm/frames.h"
 
-enum { APPS = 2, PAGES = 256, ANSWERS = 512 };
+enum { APPS = 2, FIRST_PAGE = 0x7f4000, PAGES = 256, ANSWERS = 512 };
 
 struct answer {
     uint32_t sm;
@@ -20,10 +21,8 @@ struct fixture {
     struct pw_events *events;
     struct pw_request_pool pool;
     struct pw_physical_memory physical;
-    struct pw_address_space spaces[APPS];
-    struct pw_page_counters counters[APPS];
+    struct pw_page_table *owned[APPS];
     const struct pw_page_table *tables[APPS];
-    uint64_t first_page[APPS];
     struct pw_mmu *mmu;
     struct pw_stats *stats;
     struct answer answers[ANSWERS];
@@ -45,6 +44,26 @@ static void unmapped(void *object, pw_asid asid, pw_vpn vpn)
     fail();
 }
 
+/* The same page numbers in every space, each with frames of its own. */
+static void map_pages(struct fixture *f, unsigned asid)
+{
+    struct pw_error err;
+    struct pw_page_table_config config = {.asid = (pw_asid)asid,
+                                          .entry_stride = f->t.config.page.entry_stride,
+                                          .frames = f->physical.frames,
+                                          .policy = f->physical.policy,
+                                          .policy_state = f->physical.policy_state};
+    assert_int_equal(pw_page_table_create(&config, &f->owned[asid], &err), PW_OK);
+    for (uint64_t page = 0; page < PAGES; page++) {
+        pw_pfn frame;
+        pw_owner owner = (pw_owner)(PW_OWNER_APP + asid);
+        assert_true(pw_frames_take(f->physical.frames, PW_PAGE_4K, (pw_pfn){0}, owner, &frame));
+        assert_int_equal(pw_page_table_map(f->owned[asid], (pw_vpn){FIRST_PAGE + page}, frame, PW_PAGE_4K, &err),
+                         PW_OK);
+    }
+    f->tables[asid] = f->owned[asid];
+}
+
 static struct fixture *create(const char *machine, const char *const *sets)
 {
     struct fixture *f = calloc(1, sizeof *f);
@@ -58,14 +77,8 @@ static struct fixture *create(const char *machine, const char *const *sets)
     assert_non_null(f->events = pw_events_create(&err));
     pw_request_pool_init(&f->pool);
     assert_int_equal(pw_physical_memory_init(&f->physical, 64 << 20, &c->page, 1, &err), PW_OK);
-    for (unsigned i = 0; i < APPS; i++) {
-        pw_vaddr base;
-        assert_int_equal(
-            pw_address_space_init(&f->spaces[i], (pw_asid)i, &c->page, &f->physical, &f->counters[i], &err), PW_OK);
-        assert_int_equal(pw_address_space_allocate(&f->spaces[i], "a", PAGES * PW_PAGE_BYTES, &base, &err), PW_OK);
-        f->tables[i] = f->spaces[i].table;
-        f->first_page[i] = pw_vpn_of(base).v;
-    }
+    for (unsigned i = 0; i < APPS; i++)
+        map_pages(f, i);
     f->tlb = c->gpu.l2_tlb;
     struct pw_mmu_config config = {c->gpu.l2_tlb, c->gpu.walk, c->gpu.walk_cache, c->gpu.orders, 128, APPS};
     struct pw_mmu_wiring wiring = {.events = f->events,
@@ -86,7 +99,7 @@ static struct fixture *create(const char *machine, const char *const *sets)
 /* SM `sm` asks at `at` for a page of an address space. */
 static void ask(struct fixture *f, uint32_t sm, unsigned asid, uint64_t page, pw_cycle at)
 {
-    pw_mmu_request(f->mmu, sm, (pw_asid)asid, (pw_vpn){f->first_page[asid] + page}, at);
+    pw_mmu_request(f->mmu, sm, (pw_asid)asid, (pw_vpn){FIRST_PAGE + page}, at);
 }
 
 static void run(struct fixture *f)
@@ -120,7 +133,7 @@ static void destroy(struct fixture *f)
     pw_stats_destroy(f->stats);
     pw_mmu_destroy(f->mmu);
     for (unsigned i = 0; i < APPS; i++)
-        pw_address_space_release(&f->spaces[i]);
+        pw_page_table_destroy(f->owned[i]);
     pw_physical_memory_release(&f->physical);
     pw_request_pool_destroy(&f->pool);
     pw_events_destroy(f->events);
@@ -155,7 +168,7 @@ static void a_miss_takes_lookup_walk_and_the_way(void **state)
     run(f);
     assert_int_equal(f->count, 1);
     assert_int_equal(f->answers[0].at, 40 + 10 + 10 + WALK + 10);
-    assert_int_equal(f->answers[0].page, f->first_page[0] + 7);
+    assert_int_equal(f->answers[0].page, FIRST_PAGE + 7);
     ask(f, 3, 0, 7, 1000);
     run(f);
     assert_int_equal(f->answers[1].at, 1000 + 10 + 10 + 10);
@@ -259,7 +272,7 @@ static void walks_begin_in_the_order_asked_for(void **state)
     run(f);
     for (uint32_t i = 0; i < 8; i++) {
         assert_int_equal(f->answers[i].sm, 7 - i);
-        assert_int_equal(f->answers[i].page, f->first_page[i % APPS] + pages[i]);
+        assert_int_equal(f->answers[i].page, FIRST_PAGE + pages[i]);
         assert_int_equal(f->answers[i].at, hit_time(f) + (i + 1) * WALK);
     }
     destroy(f);
@@ -294,7 +307,6 @@ static void address_spaces_neither_merge_nor_hit_each_other(void **state)
 {
     (void)state;
     struct fixture *f = create("mosaic", fixed);
-    assert_int_equal(f->first_page[0], f->first_page[1]);
     ask(f, 0, 0, 5, 0);
     ask(f, 1, 1, 5, 0);
     run(f);
@@ -345,7 +357,7 @@ static void a_page_that_was_shot_down_is_walked_again(void **state)
     (void)state;
     struct fixture *f = create("mosaic", fixed);
     pw_cycle now = warm(f, 4);
-    pw_vpn first = {f->first_page[0] + 1}, outer = {f->first_page[0] + 3};
+    pw_vpn first = {FIRST_PAGE + 1}, outer = {FIRST_PAGE + 3};
     assert_int_equal(pw_mmu_invalidate(f->mmu, 1, first, outer), 0);
     assert_int_equal(pw_mmu_invalidate(f->mmu, 0, first, outer), 2);
     for (uint32_t sm = 0; sm < 4; sm++)
