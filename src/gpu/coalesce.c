@@ -9,7 +9,7 @@ enum { SECTOR_SHIFT = 5 };
 static uint8_t sectors_touched(uint32_t first, uint32_t outer)
 {
     uint32_t low = first >> SECTOR_SHIFT, high = (outer - 1) >> SECTOR_SHIFT;
-    return (uint8_t)(((2U << high) - 1) & ~((1U << low) - 1));
+    return (uint8_t)((2U << high) - (1U << low));
 }
 
 /* Sectors that lie wholly within [first, outer). */
@@ -50,50 +50,62 @@ static bool test_and_add(struct set *s, uint64_t number)
 typedef unsigned __int128 byte_mask;
 
 struct builder {
-    unsigned count;
+    unsigned count, page_shift;
     bool store;
-    struct set seen; /* lines so far: what it does not know is new and needs no search */
+    bool apart;                        /* two accesses to one page may have others between them */
+    struct set lines_seen, pages_seen; /* what they do not know is new and needs no search */
+    uint64_t last_page;
     struct pw_line_access *lines;
     byte_mask written[PW_MAX_LINES];
 };
 
-static void add_bytes(struct builder *b, uint64_t address, uint32_t bytes)
+static unsigned find_line(const struct builder *b, uint64_t line)
+{
+    unsigned i = b->count;
+    while (i > 0 && b->lines[i - 1].line != line)
+        i--;
+    return i;
+}
+
+static unsigned add_line(struct builder *b, uint64_t line)
+{
+    uint64_t page = line >> b->page_shift;
+    if (test_and_add(&b->pages_seen, page) && page != b->last_page)
+        for (unsigned i = 0; i < b->count; i++)
+            b->apart |= b->lines[i].line >> b->page_shift == page;
+    b->last_page = page;
+    b->lines[b->count] = (struct pw_line_access){.line = line};
+    b->written[b->count] = 0;
+    return ++b->count;
+}
+
+static inline void add_bytes(struct builder *b, uint64_t address, uint32_t bytes)
 {
     uint64_t line = address >> PW_LINE_SHIFT;
     uint32_t first = address & (PW_LINE_BYTES - 1);
-    unsigned i = test_and_add(&b->seen, line) ? b->count : 0;
-    while (i > 0 && b->lines[i - 1].line != line)
-        i--;
-    if (i == 0) {
-        i = ++b->count;
-        b->lines[i - 1] = (struct pw_line_access){.line = line};
-        b->written[i - 1] = 0;
-    }
+    unsigned i = test_and_add(&b->lines_seen, line) ? find_line(b, line) : 0;
+    if (i == 0)
+        i = add_line(b, line);
     b->lines[i - 1].sectors |= sectors_touched(first, first + bytes);
     if (b->store)
         b->written[i - 1] |= (((byte_mask)1 << bytes) - 1) << first;
 }
 
-static void add_lane(struct builder *b, uint64_t address, uint32_t bytes)
+static inline void add_lane(struct builder *b, uint64_t address, uint32_t bytes)
 {
-    uint32_t room = PW_LINE_BYTES - (address & (PW_LINE_BYTES - 1));
-    if (bytes <= room) {
-        add_bytes(b, address, bytes);
-        return;
+    uint32_t room = PW_LINE_BYTES - (uint32_t)(address & (PW_LINE_BYTES - 1));
+    if (__builtin_expect(bytes > room, 0)) {
+        add_bytes(b, address, room);
+        address += room;
+        bytes -= room;
     }
-    add_bytes(b, address, room);
-    add_bytes(b, address + room, bytes - room);
+    add_bytes(b, address, bytes);
 }
 
 /* Moves accesses to one page together, keeping the order otherwise. */
 static void group_by_page(struct pw_line_access *lines, unsigned count, unsigned page_shift)
 {
-    struct set pages = {0};
-    bool apart = false;
-    for (unsigned i = 0; i < count; i++)
-        apart |= test_and_add(&pages, lines[i].line >> page_shift) &&
-                 lines[i].line >> page_shift != lines[i - 1].line >> page_shift;
-    for (unsigned i = 0; apart && i + 1 < count; i++) {
+    for (unsigned i = 0; i + 1 < count; i++) {
         uint64_t page = lines[i].line >> page_shift;
         if (lines[i + 1].line >> page_shift == page)
             continue;
@@ -107,23 +119,34 @@ static void group_by_page(struct pw_line_access *lines, unsigned count, unsigned
     }
 }
 
+static void find_full_sectors(struct builder *b)
+{
+    for (unsigned i = 0; i < b->count; i++)
+        for (unsigned sector = 0; sector < PW_LINE_BYTES >> SECTOR_SHIFT; sector++)
+            if ((uint32_t)(b->written[i] >> (sector << SECTOR_SHIFT)) == UINT32_MAX)
+                b->lines[i].full |= (uint8_t)(1U << sector);
+}
+
 static unsigned coalesce_lanes(const struct pw_op *op, const uint64_t *words, unsigned page_shift,
                                struct pw_line_access *out)
 {
     struct builder b;
     b.count = 0;
-    b.seen = (struct set){0};
+    b.page_shift = page_shift;
     b.store = op->kind == PW_OP_STORE;
+    b.apart = false;
+    b.lines_seen = b.pages_seen = (struct set){0};
+    b.last_page = UINT64_MAX;
     b.lines = out;
+    uint32_t bytes = op->bytes;
     for (uint32_t mask = op->count_or_mask; mask; mask &= mask - 1) {
         uint64_t address = op->form == PW_FORM_LANES ? *words++ : words[0] + (uint64_t)__builtin_ctz(mask) * words[1];
-        add_lane(&b, address, op->bytes);
+        add_lane(&b, address, bytes);
     }
-    for (unsigned i = 0; b.store && i < b.count; i++)
-        for (unsigned sector = 0; sector < PW_LINE_BYTES >> SECTOR_SHIFT; sector++)
-            if ((uint32_t)(b.written[i] >> (sector << SECTOR_SHIFT)) == UINT32_MAX)
-                out[i].full |= (uint8_t)(1U << sector);
-    group_by_page(out, b.count, page_shift);
+    if (b.store)
+        find_full_sectors(&b);
+    if (b.apart)
+        group_by_page(out, b.count, page_shift);
     return b.count;
 }
 

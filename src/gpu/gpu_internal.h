@@ -152,8 +152,16 @@ void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const 
 void pw_lsu_resume(struct pw_sm *sm, enum pw_lsu_wait reason, pw_cycle now);
 unsigned pw_lsu_translated(void *gpu, uint32_t sm, pw_vpn vpn, pw_cycle now);
 
+/* One line of a memory instruction, its translation known. */
+struct pw_access {
+    uint32_t line;  /* physical */
+    uint32_t owner; /* the load that waits, or PW_NO_OWNER */
+    uint8_t kind;   /* enum pw_request_kind */
+    uint8_t sectors, full;
+};
+
 /* l1.c: returns false when the access must wait; *out_wait says for what, and nothing has changed. */
-bool pw_l1_access(struct pw_sm *sm, const struct pw_request *access, pw_cycle at, enum pw_lsu_wait *out_wait);
+bool pw_l1_access(struct pw_sm *sm, struct pw_access access, pw_cycle at, enum pw_lsu_wait *out_wait);
 void pw_l1_expect_reply(void *gpu, const struct pw_request *r);
 void pw_l1_reply(void *gpu, struct pw_request *r, pw_cycle now);
 void pw_l1_stored(void *gpu, struct pw_request *r, pw_cycle now);

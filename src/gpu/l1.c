@@ -54,72 +54,75 @@ void pw_l1_line_done(struct pw_sm *sm, uint32_t owner, pw_cycle at, pw_cycle now
 }
 
 /* Sends a request to the L2; `e` is the miss register that waits for the answer, if one does. */
-static void send(struct pw_sm *sm, const struct pw_request *access, const struct pw_mshr_entry *e, uint8_t sectors,
-                 uint32_t owner, pw_cycle at)
+static void send(struct pw_sm *sm, struct pw_access access, const struct pw_mshr_entry *e, pw_cycle at)
 {
     struct pw_gpu *g = sm->gpu;
     struct pw_request *r = pw_request_take(&g->pool);
-    *r = *access;
-    r->sectors = sectors;
-    r->owner = owner;
-    r->issued = at;
-    r->l1_miss = e ? pw_mshr_place(&sm->l1_mshr, e) : 0;
+    *r = (struct pw_request){.line = access.line,
+                             .owner = access.owner,
+                             .kind = access.kind,
+                             .sectors = access.sectors,
+                             .full = access.full,
+                             .source = (uint16_t)sm->id,
+                             .app = sm->app,
+                             .issued = at,
+                             .l1_miss = e ? pw_mshr_place(&sm->l1_mshr, e) : 0};
     pw_memory_send(g->memory, r, at + g->config.l1d.latency);
 }
 
-static bool send_store(struct pw_sm *sm, const struct pw_request *access, pw_cycle at, enum pw_lsu_wait *out_wait)
+static bool send_store(struct pw_sm *sm, struct pw_access access, pw_cycle at, enum pw_lsu_wait *out_wait)
 {
     struct pw_gpu *g = sm->gpu;
-    bool answered = access->owner != PW_NO_OWNER;
+    bool answered = access.owner != PW_NO_OWNER;
     if (!answered && sm->stores_in_flight == g->config.sm.stores) {
         *out_wait = PW_LSU_STORES;
         return false;
     }
-    struct pw_way way = pw_cache_find(&sm->l1, access->line, access->line);
-    if (way.at >= 0 && (access->kind == PW_REQUEST_ATOMIC || g->config.l1d.write == PW_L1_EVICT))
+    struct pw_way way = pw_cache_find(&sm->l1, access.line, access.line);
+    if (way.at >= 0 && (access.kind == PW_REQUEST_ATOMIC || g->config.l1d.write == PW_L1_EVICT))
         pw_cache_drop(&sm->l1, way);
     g->l1d_counters[sm->app].stores++;
     sm->stores_in_flight += !answered;
-    send(sm, access, NULL, access->sectors, access->owner, at);
+    send(sm, access, NULL, at);
     return true;
 }
 
 /* A load that misses: into the miss register of its line, fetching the sectors that are not under way. */
-static bool miss(struct pw_sm *sm, const struct pw_request *access, uint8_t wanted, pw_cycle at)
+static bool miss(struct pw_sm *sm, struct pw_access access, pw_cycle at)
 {
     struct pw_gpu *g = sm->gpu;
-    struct pw_mshr_entry *e = pw_mshr_find(&sm->l1_mshr, access->line);
+    struct pw_mshr_entry *e = pw_mshr_find(&sm->l1_mshr, access.line);
     if (!e) {
         if (pw_mshr_full(&sm->l1_mshr))
             return false;
-        e = pw_mshr_add(&sm->l1_mshr, access->line);
-        e->mask = wanted;
-        send(sm, access, e, wanted, access->owner, at);
+        e = pw_mshr_add(&sm->l1_mshr, access.line);
+        e->mask = access.sectors;
+        send(sm, access, e, at);
         return true;
     }
     g->l1d_counters[sm->app].merges++;
     struct pw_request *r = pw_request_take(&g->pool);
-    *r = *access;
-    r->sectors = wanted;
+    *r = (struct pw_request){.owner = access.owner, .sectors = access.sectors};
     pw_mshr_wait(e, r);
-    uint8_t missing = wanted & (uint8_t)~e->mask;
-    if (missing) {
-        e->mask |= missing;
-        send(sm, access, e, missing, PW_NO_OWNER, at);
-    }
+    access.sectors &= (uint8_t)~e->mask;
+    access.owner = PW_NO_OWNER;
+    e->mask |= access.sectors;
+    if (access.sectors)
+        send(sm, access, e, at);
     return true;
 }
 
-bool pw_l1_access(struct pw_sm *sm, const struct pw_request *access, pw_cycle at, enum pw_lsu_wait *out_wait)
+bool pw_l1_access(struct pw_sm *sm, struct pw_access access, pw_cycle at, enum pw_lsu_wait *out_wait)
 {
     struct pw_gpu *g = sm->gpu;
-    if (access->kind != PW_REQUEST_READ)
+    if (access.kind != PW_REQUEST_READ)
         return send_store(sm, access, at, out_wait);
     struct pw_l1d_counters *c = &g->l1d_counters[sm->app];
-    uint8_t wanted = g->config.l1d.sectored ? access->sectors : PW_ALL_SECTORS;
-    struct pw_way way = pw_cache_find(&sm->l1, access->line, access->line);
-    bool hit = way.at >= 0 && (pw_way_valid(way) & wanted) == wanted;
-    if (!hit && !miss(sm, access, wanted, at)) {
+    if (!g->config.l1d.sectored)
+        access.sectors = PW_ALL_SECTORS;
+    struct pw_way way = pw_cache_find(&sm->l1, access.line, access.line);
+    bool hit = way.at >= 0 && (pw_way_valid(way) & access.sectors) == access.sectors;
+    if (!hit && !miss(sm, access, at)) {
         *out_wait = PW_LSU_L1_MSHR;
         return false;
     }
@@ -128,7 +131,7 @@ bool pw_l1_access(struct pw_sm *sm, const struct pw_request *access, pw_cycle at
     c->misses += !hit;
     if (hit) {
         pw_way_use(way);
-        pw_l1_line_done(sm, access->owner, at + g->config.l1d.latency, g->wiring.events->now);
+        pw_l1_line_done(sm, access.owner, at + g->config.l1d.latency, g->wiring.events->now);
     }
     return true;
 }

@@ -81,17 +81,6 @@ void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const 
         post_step(sm, now);
 }
 
-static struct pw_request access_of(const struct pw_sm *sm, const struct pw_lsu_entry *e, unsigned line)
-{
-    return (struct pw_request){.vaddr_line = e->lines[line].line,
-                               .sectors = e->lines[line].sectors,
-                               .full = e->lines[line].full,
-                               .kind = e->kind,
-                               .owner = e->owner,
-                               .source = (uint16_t)sm->id,
-                               .app = sm->app};
-}
-
 static uint32_t physical_line(const struct pw_gpu *g, pw_pfn first_frame, uint64_t vaddr_line)
 {
     uint64_t within = vaddr_line & ((1ULL << g->page_lines_shift) - 1);
@@ -104,7 +93,11 @@ static void park(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_mshr_entry 
     struct pw_gpu *g = sm->gpu;
     for (; e->next < e->count && e->lines[e->next].line >> g->page_lines_shift == e->page; e->next++) {
         struct pw_request *r = pw_request_take(&g->pool);
-        *r = access_of(sm, e, e->next);
+        *r = (struct pw_request){.vaddr_line = e->lines[e->next].line,
+                                 .sectors = e->lines[e->next].sectors,
+                                 .full = e->lines[e->next].full,
+                                 .kind = e->kind,
+                                 .owner = e->owner};
         pw_mshr_wait(miss, r);
     }
 }
@@ -174,9 +167,10 @@ static enum pw_lsu_wait step_queue(struct pw_sm *sm, pw_cycle now)
     if (wait != PW_LSU_NOT_WAITING)
         return wait;
     if (e->translated) {
-        struct pw_request access = access_of(sm, e, e->next);
-        access.line = physical_line(g, e->frame, access.vaddr_line);
-        if (!pw_l1_access(sm, &access, now + g->config.l1_tlb.tlb.latency, &wait))
+        const struct pw_line_access *line = &e->lines[e->next];
+        struct pw_access access = {physical_line(g, e->frame, line->line), e->owner, e->kind, line->sectors,
+                                   line->full};
+        if (!pw_l1_access(sm, access, now + g->config.l1_tlb.tlb.latency, &wait))
             return wait;
         e->next++;
     }
@@ -187,8 +181,10 @@ static enum pw_lsu_wait step_queue(struct pw_sm *sm, pw_cycle now)
 /* Takes one line whose translation has come late. */
 static enum pw_lsu_wait step_replay(struct pw_sm *sm, pw_cycle now)
 {
+    const struct pw_request *r = sm->lsu.replay.first;
+    struct pw_access access = {r->line, r->owner, r->kind, r->sectors, r->full};
     enum pw_lsu_wait wait;
-    if (!pw_l1_access(sm, sm->lsu.replay.first, now, &wait))
+    if (!pw_l1_access(sm, access, now, &wait))
         return wait;
     pw_request_give(&sm->gpu->pool, pw_request_list_pop(&sm->lsu.replay));
     return PW_LSU_NOT_WAITING;
