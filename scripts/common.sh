@@ -2,11 +2,11 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
 
-# Builds the release program into build/ without tests and prints nothing unless it fails.
+# Builds the release program into build/, optimised as a whole, without tests and prints nothing unless it fails.
 build_release() {
   mkdir -p build
   {
-    [ -e build/build.ninja ] || meson setup build -Dtests=false
+    [ -e build/build.ninja ] || meson setup build -Dtests=false -Db_lto=true
     ninja -C build -j "$(nproc)" pagewalk
   } >build/quickstart.log 2>&1 || { tail -n 20 build/quickstart.log >&2; echo "the build failed; see build/quickstart.log" >&2; exit 1; }
 }
