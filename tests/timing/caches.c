@@ -326,6 +326,30 @@ static void a_launch_ends_when_its_last_store_has_reached_the_l2(void **state)
     assert_int_equal(timed_cycles(t), once + form_l1_hit(&c) + c.crossbar.latency);
 }
 
+/* Each CTA, on an SM of its own, loads a line from a slice of its own. */
+static void a_slice_each(struct pw_warp *w, struct timed *t)
+{
+    timed_load(w, t, timed_byte_in_slice(t, 0, w->cta_index));
+}
+
+static void serial_mode_has_one_memory_instruction_at_a_time_in_the_whole_gpu(void **state)
+{
+    (void)state;
+    struct timed t = ideal();
+    t.kernel = a_slice_each;
+    t.ctas = 4;
+    t.sets[0] = "dram.channels=8";
+    t.sets[1] = "l2.slices=1";
+    t.sets[2] = "sm.serial=off";
+    struct pw_gpu_config c = config_of(t);
+    pw_cycle end = form_dram_load(&c, c.l1_tlb.tlb.latency, ROW_CLOSED);
+    assert_int_equal(timed_cycles(t), end);
+    t.sets[2] = "sm.serial=on";
+    for (unsigned i = 1; i < 4; i++)
+        end = form_dram_load(&c, end + c.l1_tlb.tlb.latency, ROW_CLOSED);
+    assert_int_equal(timed_cycles(t), end);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +366,7 @@ int main(void)
         cmocka_unit_test(a_miss_without_a_register_of_the_l2_waits_for_the_one_before),
         cmocka_unit_test(stored_bytes_leave_through_the_port_of_the_sm),
         cmocka_unit_test(a_store_without_room_in_the_buffer_waits_for_the_one_before),
+        cmocka_unit_test(serial_mode_has_one_memory_instruction_at_a_time_in_the_whole_gpu),
         cmocka_unit_test(a_launch_ends_when_its_last_store_has_reached_the_l2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -429,6 +429,27 @@ static void no_translation_of_freed_memory_is_left(void **state)
     }
 }
 
+static void fetch_once(struct pw_warp *w, struct timed *t)
+{
+    timed_fetch(w, t, 0);
+}
+
+/* The walks of the two arrays share their upper levels, but a shootdown lies between them. */
+static void a_shootdown_empties_the_page_walk_cache(void **state)
+{
+    (void)state;
+    struct timed t = {.design = "pwcache", .body = reuse_frames, .kernel = fetch_once};
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "pwc.lookups"), 8);
+    assert_int_equal(timed_count(&t, "pwc.hits"), 0);
+    timed_end(&t);
+    uint64_t neighbours[] = {0, 2 << 20};
+    struct timed kept = {.design = "pwcache", .kernel = chain, .data = neighbours, .n = {2}, .bytes = 4 << 20};
+    timed_run(&kept);
+    assert_int_equal(timed_count(&kept, "pwc.hits"), 3); /* all but the leaf */
+    timed_end(&kept);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -450,6 +471,7 @@ int main(void)
         cmocka_unit_test(on_miss_decides_whether_a_hit_passes_a_miss),
         cmocka_unit_test(a_page_without_a_miss_register_waits_at_the_head_of_the_lsu),
         cmocka_unit_test(no_translation_of_freed_memory_is_left),
+        cmocka_unit_test(a_shootdown_empties_the_page_walk_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
