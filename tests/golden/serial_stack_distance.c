@@ -1,6 +1,6 @@
 /* In serial mode the counts of the whole machine are those of textbook LRU: a fully associative TLB of E entries hits
- * exactly the touches whose stack distance (distinct pages since the last touch of the same page, itself included) is at
- * most E, for any trace.
+ * exactly the touches whose stack distance (distinct pages since the last touch of the same page, itself included) is
+ * at most E, for any trace.
  *
  * A touch is a page of a memory instruction, in the order of the lowest lane that touches it. Instructions come in the
  * order of their issue: program order within a warp; a greedy scheduler takes warp after warp, since loads that nobody
@@ -37,7 +37,8 @@ static void make_trace(struct trace *t, uint32_t sms, uint32_t warps, uint64_t s
                 uint64_t base = pw_random_below(&random, PAGES), width = 1 + pw_random_below(&random, 6);
                 if (pw_random_below(&random, 8) == 0)
                     width = PAGES;
-                n->mask = (uint32_t)pw_random_next(&random) & (uint32_t)pw_random_next(&random);
+                n->mask = (uint32_t)pw_random_next(&random);
+                n->mask &= (uint32_t)pw_random_next(&random);
                 n->mask |= 1U << pw_random_below(&random, LANES);
                 n->kind = pw_random_below(&random, 5) == 0 ? PW_OP_STORE : PW_OP_LOAD;
                 for (uint32_t lane = 0; lane < LANES; lane++)

@@ -95,7 +95,7 @@ static void a_load_that_hits_the_l2_crosses_twice(void **state)
     }
 }
 
-/* A load of n[0] lines, n[1] bytes apart, then one of another line far away; and the first one again where n[2] is set. */
+/* A load of n[0] lines, n[1] bytes apart, one of another line far away, and the first again where n[2] is set. */
 static void lines_twice(struct pw_warp *w, struct timed *t)
 {
     timed_load_lanes(w, t, 0, (uint32_t)t->n[0], (int64_t)t->n[1]);

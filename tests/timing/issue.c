@@ -170,8 +170,8 @@ static void a_warp_that_has_exited_is_not_waited_for(void **state)
     assert_int_equal(timed_cycles(t), 1 + 50 - 1 + DEPENDENCY + 1);
 }
 
-/* Byte 0 hits after its first load, the next page misses. n[0]: whether the miss comes first; n[2]: how many loads may be
- * outstanding when the arithmetic begins. */
+/* Byte 0 hits after its first load, the next page misses. n[0]: whether the miss comes first; n[2]: how many loads may
+ * be outstanding when the arithmetic begins. */
 static void use_all_but(struct pw_warp *w, struct timed *t)
 {
     timed_fetch(w, t, 0);

@@ -360,8 +360,8 @@ static void on_miss_decides_whether_a_hit_passes_a_miss(void **state)
     pw_cycle miss = fetched + 1, hit = miss + 1 + c.sm.dependency_latency;
     pw_cycle rest = 2000 - 1 + c.sm.dependency_latency;
     assert_int_equal(timed_cycles(t), hit + form_l1_hit(&c) + rest);
-    /* The head goes through the TLB once more with the translation it has been given (Compression, Section 2.2: replayed,
-     * and hits the L1 TLB); the hit's turn comes the cycle after it. */
+    /* The head goes through the TLB once more with the translation it has been given (Compression, Section 2.2:
+     * replayed, and hits the L1 TLB); the hit's turn comes the cycle after it. */
     t.sets[5] = "l1_tlb.on_miss=stall_lsu";
     miss = form_dram_load(&c, form_l2_tlb(&c, 1) + 500 + c.l1_tlb.tlb.latency, ROW_CLOSED) + 1;
     assert_int_equal(timed_cycles(t), miss + form_l2_tlb(&c, 1) + 500 + 1 + form_l1_hit(&c) + rest);
