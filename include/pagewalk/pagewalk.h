@@ -25,7 +25,7 @@ struct pw_progress {
 struct pw_run_spec {
     const char *machine;     /* a name or a file */
     const char *design;      /* names or files, joined by '+' */
-    const char *workload;    /* "HS" or "HS:size=512:iterations=3" */
+    const char *workload;    /* "HS" or "HS:side=512:iterations=3" */
     const char *const *sets; /* "key=value" */
     size_t set_count;
     uint64_t seed;       /* default 1 */

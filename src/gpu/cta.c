@@ -169,6 +169,10 @@ enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_lau
                              struct pw_error *err)
 {
     const struct pw_sm_config *c = &g->config.sm;
+    uint64_t columns = (uint64_t)launch->grid.x * launch->grid.y;
+    if (!columns || !launch->grid.z || columns > UINT32_MAX / launch->grid.z || !pw_launch_threads(launch))
+        return pw_fail(err, PW_USER_ERROR, "kernel %s: a grid of %u x %u x %u CTAs of %u threads cannot be launched",
+                       launch->name, launch->grid.x, launch->grid.y, launch->grid.z, pw_launch_threads(launch));
     if (pw_launch_warps(launch) > c->warps || pw_launch_threads(launch) > c->threads ||
         launch->shared_bytes > c->shared_bytes || registers_of(launch) > c->registers)
         return pw_fail(err, PW_USER_ERROR,

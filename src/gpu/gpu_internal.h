@@ -48,7 +48,7 @@ struct pw_cta {
 struct pw_scheduler {
     uint64_t ready;
     pw_cycle free;           /* when it can issue next */
-    uint32_t last;           /* slot that issued last */
+    uint32_t last, last_age; /* slot that issued last, and the age of the warp that was there */
     uint32_t resident;       /* warps */
     pw_cycle resident_since; /* when the first of them came */
     bool posted;             /* an event is under way */

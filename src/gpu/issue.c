@@ -198,6 +198,13 @@ static uint64_t can_issue(struct pw_sm *sm, const struct pw_scheduler *s)
     return s->ready & ~sm->memory_next;
 }
 
+/* The slot that issued last, unless its warp has left and another has taken its place. */
+static uint32_t last_issued(const struct pw_sm *sm, const struct pw_scheduler *s)
+{
+    bool same = s->last == PW_NO_WARP || sm->age[s->last] == s->last_age;
+    return same || !sm->gpu->schedule->greedy ? s->last : PW_NO_WARP;
+}
+
 static void scheduler_step(void *object, uint64_t index, pw_cycle now)
 {
     struct pw_sm *sm = object;
@@ -205,10 +212,11 @@ static void scheduler_step(void *object, uint64_t index, pw_cycle now)
     uint64_t candidates = can_issue(sm, s);
     if (candidates) {
         pw_cycle idle_since = s->free > s->resident_since ? s->free : s->resident_since;
-        uint32_t slot = sm->gpu->schedule->pick(candidates, s->last, sm->age);
+        uint32_t slot = sm->gpu->schedule->pick(candidates, last_issued(sm, s), sm->age);
+        s->last = slot;
+        s->last_age = sm->age[slot];
         /* `posted` stays set meanwhile: what becomes ready through this instruction is seen below. */
         uint32_t busy = issue(sm, slot, now);
-        s->last = slot;
         s->free = now + busy;
         sm->gpu->counters[sm->app].stall_cycles += now - idle_since;
     }

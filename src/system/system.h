@@ -62,7 +62,8 @@ enum pw_status pw_system_create(const struct pw_config *config, const struct pw_
                                 struct pw_error *err);
 void pw_system_destroy(struct pw_system *s);
 
-/* Runs to the end. PW_FAILED: broken identity, no progress, failed check; PW_INTERRUPTED: the caller's flag. */
+/* Runs to the end. PW_FAILED: no progress, something outstanding at the end, a check of the workload's that failed;
+ * PW_INTERRUPTED: the caller's flag. */
 enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err);
 
 /* spans.c */
@@ -72,7 +73,7 @@ bool pw_spans_begin(struct pw_system *s, struct pw_spans *spans, const char *nam
 void pw_spans_end(struct pw_system *s, struct pw_span *span, pw_cycle now);
 void pw_spans_release(struct pw_spans *spans);
 
-/* result.c */
+/* result.c: checks the identities; a broken one is PW_FAILED. */
 enum pw_status pw_system_result(struct pw_system *s, struct pw_options *options, const char *machine,
                                 const char *design, double wall_seconds, struct pw_result **out, struct pw_error *err);
 

@@ -7,7 +7,10 @@
  *
  * The L2 TLB sits beside the L2 cache (MASK, Section 3, footnote 2), so a request and its answer each cross the
  * distance between SM and L2; they are small and are not charged for bandwidth. Large entries are probed before base
- * entries where both exist, each probe at the full latency (docs/decisions.md). */
+ * entries where both exist, each probe at the full latency (docs/decisions.md).
+ *
+ * Left out: the miss registers are looked up when a request arrives, with the tags, not when its lookup ends; a request
+ * that merges into a walk in its last `latency` cycles is answered with it, up to that much too early. */
 #ifndef PW_VM_MMU_H
 #define PW_VM_MMU_H
 

@@ -65,12 +65,20 @@ void pw_host_expect(struct pw_host *h, bool holds, const char *format, ...) __at
 /* Ends the program with a user error (an impossible combination of parameters, an input file that does not parse). */
 void pw_host_fail(struct pw_host *h, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 
+/* A named size of a workload: parameters as the user would write them, "rows=2048:columns=2048". */
+struct pw_preset {
+    const char *name;
+    const char *parameters;
+};
+
 /* A workload: its parameters (typed rows over a struct of its own) and its program. */
 struct pw_workload {
     const char *name;
     const char *suite;
+    const char *papers;                 /* that use it, separated by spaces; NULL: none */
     const char *summary;                /* one sentence */
     const struct pw_option *parameters; /* ends with a NULL name */
+    const struct pw_preset *presets;    /* for size=NAME; ends with a NULL name; NULL: none */
     size_t parameters_bytes;
     bool needs_values; /* addresses depend on data: values=off is refused */
     void (*main)(struct pw_host *h, const void *parameters);
@@ -80,8 +88,8 @@ struct pw_workload {
 extern const struct pw_workload *const pw_workloads[];
 const struct pw_workload *pw_workload_find(const char *name);
 
-/* A workload with its parameters filled in from "NAME:key=value:key=value". `values` is the common parameter
- * values=on|off; `scale` the common scale=FACTOR, which workloads apply to their sizes. */
+/* A workload with its parameters filled in from "NAME:key=value:key=value". size=NAME applies a preset
+ * before the other parameters. `values` is the common parameter values=on|off; `scale` the common scale=FACTOR, which workloads apply to their sizes. */
 struct pw_program {
     const struct pw_workload *workload;
     void *parameters; /* owned */

@@ -176,7 +176,7 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
     const struct parameters *p = parameters;
     uint64_t size = pw_host_scaled_side(h, p->size, 1);
     if (size > 1 << 20)
-        pw_host_fail(h, "size is at most 1048576");
+        pw_host_fail(h, "side is at most 1048576");
     struct arguments g = {.size = (int32_t)size, .border = (int32_t)p->pyramid, .c = coefficients_of((uint32_t)size)};
     uint64_t cells = size * size;
     g.power = pw_alloc(h, "power", cells, sizeof(float));
@@ -213,7 +213,7 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
 }
 
 static const struct pw_option rows[] = {
-    {"size", PW_OPTION_COUNT, offsetof(struct parameters, size), 1, 1 << 20, "512", "cells", NULL, "side of the grid",
+    {"side", PW_OPTION_COUNT, offsetof(struct parameters, size), 1, 1 << 20, "512", "cells", NULL, "side of the grid",
      false},
     {"iterations", PW_OPTION_COUNT, offsetof(struct parameters, iterations), 1, 0, "2", "steps", NULL, "time steps",
      false},

@@ -1,5 +1,5 @@
-/* Parses "NAME:key=value:key=value" into a workload with its parameters. Keys not given have their defaults; of a key
- * given twice, the last counts. */
+/* Parses "NAME:key=value:key=value" into a workload with its parameters. Keys not given have their defaults, or what the
+ * preset chosen with size=NAME says; of a key given twice, the last counts. */
 #include "workload/host.h"
 
 #include <stdio.h>
@@ -102,6 +102,56 @@ static enum pw_status set_pair(const struct pw_workload *workload, char *pair, v
     return status;
 }
 
+static enum pw_status set_pairs(const struct pw_workload *workload, char *pairs, void *parameters,
+                                struct common *common, struct pw_error *err)
+{
+    enum pw_status status = PW_OK;
+    while (status == PW_OK && pairs)
+        status = set_pair(workload, strsep(&pairs, ":"), parameters, common, err);
+    return status;
+}
+
+static enum pw_status apply_preset(const struct pw_workload *workload, const char *name, void *parameters,
+                                   struct common *common, struct pw_error *err)
+{
+    const char *names[MAX_NAMES + 1] = {NULL};
+    size_t n = 0;
+    for (const struct pw_preset *p = workload->presets; p && p->name && n < MAX_NAMES; p++) {
+        names[n++] = p->name;
+        if (strcmp(p->name, name) != 0)
+            continue;
+        char pairs[sizeof((struct pw_program *)0)->text];
+        snprintf(pairs, sizeof pairs, "%s", p->parameters);
+        return set_pairs(workload, pairs, parameters, common, err);
+    }
+    char hint[128];
+    suggest(name, names, hint, sizeof hint);
+    return pw_fail(err, PW_USER_ERROR, "workload %s has no size '%s'%s%s", workload->name, name, hint,
+                   hint[0] ? ""
+                   : n     ? "; `pagewalk list workloads` names them"
+                           : "; it has no presets");
+}
+
+/* Takes the pairs size=NAME out of the text and applies them; the rest is set afterwards, whatever the order. */
+static enum pw_status apply_presets(const struct pw_workload *workload, char *pairs, void *parameters,
+                                    struct common *common, struct pw_error *err)
+{
+    if (!pairs || find_row(workload->parameters, "size"))
+        return PW_OK;
+    enum pw_status status = PW_OK;
+    char copy[sizeof((struct pw_program *)0)->text], *rest = copy, *kept = pairs;
+    snprintf(copy, sizeof copy, "%s", pairs);
+    *kept = 0;
+    while (status == PW_OK && rest) {
+        const char *pair = strsep(&rest, ":");
+        if (!strncmp(pair, "size=", 5))
+            status = apply_preset(workload, pair + 5, parameters, common, err);
+        else
+            kept += sprintf(kept, "%s%s", kept == pairs ? "" : ":", pair);
+    }
+    return status;
+}
+
 enum pw_status pw_program_parse(const char *text, struct pw_program *out, struct pw_error *err)
 {
     *out = (struct pw_program){0};
@@ -125,8 +175,11 @@ enum pw_status pw_program_parse(const char *text, struct pw_program *out, struct
     enum pw_status status = set_defaults(common_rows, &common, err);
     if (!status)
         status = set_defaults(workload->parameters, parameters, err);
-    while (!status && rest)
-        status = set_pair(workload, strsep(&rest, ":"), parameters, &common, err);
+    bool nothing = rest && !*rest; /* "NAME:" */
+    if (!status)
+        status = apply_presets(workload, rest, parameters, &common, err);
+    if (!status && rest && (*rest || nothing))
+        status = set_pairs(workload, rest, parameters, &common, err);
     if (!status && workload->needs_values && !common.values)
         status = pw_fail(err, PW_USER_ERROR, "workload %s: its addresses depend on its data, so it needs values=on",
                          workload->name);

@@ -12,7 +12,7 @@ runs='
 -m mosaic -d gpu-mmu -w gather:ctas=16:iterations=2:table=16MB
 -m volta -d gpu-mmu-2m -w gather:ctas=16:iterations=2:table=16MB --seed 5
 -m kepler -d gpu-mmu -w pointer_chase:hops=500:bytes=4MB
--m mosaic -d pwcache -w HS:size=128 --interval 5000
+-m mosaic -d pwcache -w HS:side=128 --interval 5000
 -m mosaic -d ideal-tlb -w MM:m=128:n=128:k=64
 -m h200 -d gpu-mmu -w BFS2:scale=0.01
 '

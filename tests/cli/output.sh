@@ -71,7 +71,7 @@ PYTHON
 run run -w $small --json second.json -q
 check 'the defaults are machine mosaic, design gpu-mmu, seed 1; the same inputs give the same bytes' eval \
   'succeeds && [ ! -s .stdout ] && cmp <(without_host first.json) <(without_host second.json)'
-for workload in gather:ctas=4:iterations=1:table=1MB pointer_chase:hops=50:bytes=1MB HS:size=64; do
+for workload in gather:ctas=4:iterations=1:table=1MB pointer_chase:hops=50:bytes=1MB HS:side=64; do
   run run -w $workload --seed 7 --json seven.json -q
   run run -w $workload --seed 7 --json again.json -q
   check "the same seed gives the same bytes: $workload" eval \

@@ -109,7 +109,7 @@ static void hotspot_loads_each_tile_with_its_halo(void **state)
 {
     (void)state;
     enum { SIZE = 70, PYRAMID = 3, SMALL = 16 - 2 * PYRAMID, BLOCKS = (SIZE + SMALL - 1) / SMALL };
-    run("HS:size=70:pyramid=3:iterations=3", 1);
+    run("HS:side=70:pyramid=3:iterations=3", 1);
     static uint32_t loads[SIZE * SIZE];
     memset(loads, 0, sizeof loads);
     for (int by = 0; by < BLOCKS; by++)
@@ -122,7 +122,7 @@ static void hotspot_loads_each_tile_with_its_halo(void **state)
         for (size_t i = 0; i < WORDS; i++)
             assert_int_equal(touches[PW_OP_LOAD][array][i], i < SIZE * SIZE ? loads[i] : 0);
     expect_each(PW_OP_STORE, 2, SIZE * SIZE, 1);
-    run("HS:size=70:pyramid=3:iterations=6", 1);
+    run("HS:side=70:pyramid=3:iterations=6", 1);
     expect_each(PW_OP_STORE, 2, SIZE * SIZE, 1);
     expect_each(PW_OP_STORE, 1, SIZE * SIZE, 1);
 }

@@ -58,12 +58,12 @@ static const char *const cases[] = {
     "pointer_chase:bytes=1000:stride=24:hops=1",
     "pointer_chase:bytes=1MB:stride=128:hops=20000",
     "pointer_chase:bytes=1MB:stride=4096:hops=1000:order=stride",
-    "HS:size=1",
-    "HS:size=12:iterations=1:pyramid=1",
-    "HS:size=37:iterations=5:pyramid=3",
-    "HS:size=64:iterations=7:pyramid=2",
-    "HS:size=100:iterations=3:pyramid=7",
-    "HS:size=512:scale=0.01",
+    "HS:side=1",
+    "HS:side=12:iterations=1:pyramid=1",
+    "HS:side=37:iterations=5:pyramid=3",
+    "HS:side=64:iterations=7:pyramid=2",
+    "HS:side=100:iterations=3:pyramid=7",
+    "HS:side=512:scale=0.01",
     "MM:m=128:n=16:k=8",
     "MM:m=256:n=48:k=40",
     "MM:scale=0.004",
@@ -129,7 +129,7 @@ static void loads_wait_where_the_original_uses_them(void **state)
     run("pointer_chase:bytes=1MB:hops=10", 1, &t);
     assert_int_equal(t.waits, 10);
     t = (struct tally){0};
-    run("HS:size=12:iterations=1:pyramid=1", 1, &t); /* one CTA, its 8 warps wait once for temperature and power */
+    run("HS:side=12:iterations=1:pyramid=1", 1, &t); /* one CTA, its 8 warps wait once for temperature and power */
     assert_int_equal(t.waits, 8);
     t = (struct tally){0};
     run("MM:m=128:n=16:k=80", 1, &t); /* each of a tile's 8 values of A when it is its turn */
@@ -144,7 +144,7 @@ static void hotspot_writes_every_cell_once_per_launch(void **state)
     for (uint32_t size = 5; size < 80; size += 23)
         for (uint32_t pyramid = 1; pyramid <= 7; pyramid += 3) {
             char text[64];
-            snprintf(text, sizeof text, "HS:size=%u:pyramid=%u:iterations=%u", size, pyramid, 2 * pyramid);
+            snprintf(text, sizeof text, "HS:side=%u:pyramid=%u:iterations=%u", size, pyramid, 2 * pyramid);
             struct tally t = {0};
             struct pw_functional_counts c = run(text, 1, &t);
             assert_int_equal(c.launches, 2);
@@ -190,7 +190,7 @@ static void the_address_stream_follows_from_the_seed_alone(void **state)
     } table[] = {
         {"vecadd:ctas=3", false},  {"gather:ctas=3", true},
         {"alu:ctas=3", false},     {"pointer_chase:hops=100:bytes=1MB", true},
-        {"HS:size=40", false},     {"MM:m=128:n=16:k=16", false},
+        {"HS:side=40", false},     {"MM:m=128:n=16:k=16", false},
         {"BFS2:nodes=2000", true}, {"BFS2:nodes=2000:kind=rmat", true},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -207,7 +207,7 @@ static void without_values_the_addresses_are_the_same(void **state)
                                         "gather:ctas=3:locality=0.5",
                                         "alu:ctas=3",
                                         "pointer_chase:hops=5000:bytes=100KB",
-                                        "HS:size=40:iterations=3",
+                                        "HS:side=40:iterations=3",
                                         "MM:m=128:n=32:k=16",
                                         "pointer_chase:order=stride:bytes=1MB"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {

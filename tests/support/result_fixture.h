@@ -28,7 +28,7 @@ struct result_fixture {
 static inline void result_fixture_init(struct result_fixture *f)
 {
     *f = (struct result_fixture){
-        .apps = {{"HS:size=64", 5000000000, 10000000000, 0.5, 0}, {"vecadd", 7, 20, 0.35, 0}},
+        .apps = {{"HS:side=64", 5000000000, 10000000000, 0.5, 0}, {"vecadd", 7, 20, 0.35, 0}},
         .options = {{"l1_tlb.entries", "128", "default"},
                     {"l1_tlb.ways", "0", "configs/machines/mosaic.yaml:12"},
                     {"walk.model", "memory", "--set"}},

@@ -105,9 +105,9 @@ static void mistakes_are_user_errors_that_say_what_to_do(void **state)
 static void wrong_values_name_the_workload_and_the_key(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"HS:size=abc",
-                                        "HS:size=0",
-                                        "HS:size=-1",
+    static const char *const texts[] = {"HS:side=abc",
+                                        "HS:side=0",
+                                        "HS:side=-1",
                                         "HS:pyramid=8",
                                         "gather:locality=1.5",
                                         "gather:table=3",

@@ -53,7 +53,7 @@ static void json_holds_every_part_of_the_result(void **state)
     assert_int_equal(seed, 9223372036854775807);
     assert_int_equal(cycles, 10000000000);
     assert_true(nanoseconds == 9803921568.627451);
-    assert_string_equal(app, "HS:size=64");
+    assert_string_equal(app, "HS:side=64");
     assert_int_equal(instructions, 5000000000);
     assert_int_equal(issued, 5000000000);
     assert_true(ipc == 0.5 && mean == 0.1 && interval_value == 0.25 && wall == 1.5);
@@ -178,7 +178,7 @@ static void csv_has_six_fields_in_every_row(void **state)
             assert_int_equal(*at, field == 5 ? '\n' : ',');
             at += field < 5;
             if (rows && field == 0)
-                assert_string_equal(value, "mosaic/a,\"b\"/HS:size=64/9223372036854775807");
+                assert_string_equal(value, "mosaic/a,\"b\"/HS:side=64/9223372036854775807");
         }
     }
     /* Heading, 2 of the run, 3 of the application, the metrics, 2 windows of 2 + 2, 4 of the host. */
