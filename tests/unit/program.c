@@ -83,12 +83,12 @@ static void mistakes_are_user_errors_that_say_what_to_do(void **state)
         {"hs", "unknown workload 'hs'; did you mean HS?"},
         {"", "unknown workload ''; `pagewalk list workloads` names them"},
         {"nothing_like_it", "unknown workload 'nothing_like_it'; `pagewalk list workloads` names them"},
-        {"HS:sise=5", "workload HS has no parameter 'sise'; did you mean size? (it has size iterations pyramid values "
+        {"HS:sise=5", "workload HS has no parameter 'sise'; did you mean side? (it has side iterations pyramid values "
                       "scale)"},
-        {"HS:valeus=off", "workload HS has no parameter 'valeus'; did you mean values? (it has size iterations pyramid "
+        {"HS:valeus=off", "workload HS has no parameter 'valeus'; did you mean values? (it has side iterations pyramid "
                           "values scale)"},
-        {"HS:q=1", "workload HS has no parameter 'q' (it has size iterations pyramid values scale)"},
-        {"HS:size", "workload HS: 'size' is not key=value"},
+        {"HS:q=1", "workload HS has no parameter 'q' (it has side iterations pyramid values scale)"},
+        {"HS:side", "workload HS: 'side' is not key=value"},
         {"HS:", "workload HS: '' is not key=value"},
         {"HS:=3", "workload HS: '=3' is not key=value"},
         {"BFS2:values=off", "workload BFS2: its addresses depend on its data, so it needs values=on"},
