@@ -134,13 +134,14 @@ static void fcfs_never_reorders_column_accesses(void **state)
     for (unsigned i = 0; i < 3000; i++)
         dram_add(f, pw_random_below(&random, 3) ? READ : WRITE, (uint32_t)pw_random_below(&random, 500), i * 5);
     dram_run(f);
-    uint64_t last[2] = {0, 0};
+    const struct dram_item *last[2] = {f->items, f->items};
     for (size_t i = 0; i < f->command_count; i++) {
         if (!f->commands[i].r)
             continue;
         bool write = f->commands[i].kind == PW_DRAM_WRITE;
-        assert_true(f->commands[i].r->age >= last[write]);
-        last[write] = f->commands[i].r->age;
+        const struct dram_item *item = dram_item_of(f->commands[i].r);
+        assert_true(item >= last[write]);
+        last[write] = item;
     }
     dram_fixture_destroy(f);
 }

@@ -76,9 +76,22 @@ static inline uint32_t dram_line_at(const struct pw_dram_config *c, uint32_t ban
     return (row * c->banks + (bank ^ hash)) * (uint32_t)(c->row_bytes / PW_LINE_BYTES) + column;
 }
 
-static inline struct dram_item *dram_item_of(struct pw_request *r)
+/* Where a line lies. */
+static inline uint32_t dram_row_of(const struct pw_dram_config *c, uint32_t local_line)
 {
-    return (struct dram_item *)((char *)r - offsetof(struct dram_item, r));
+    return local_line / (uint32_t)(c->row_bytes / PW_LINE_BYTES) / c->banks;
+}
+
+static inline uint32_t dram_bank_of(const struct pw_dram_config *c, uint32_t local_line)
+{
+    uint32_t row = dram_row_of(c, local_line);
+    return local_line / (uint32_t)(c->row_bytes / PW_LINE_BYTES) % c->banks ^
+           dram_line_at(c, 0, row, 0) / (uint32_t)(c->row_bytes / PW_LINE_BYTES) % c->banks;
+}
+
+static inline struct dram_item *dram_item_of(const struct pw_request *r)
+{
+    return (struct dram_item *)((uintptr_t)r - offsetof(struct dram_item, r));
 }
 
 static inline void dram_fixture_given_back(void *client, struct pw_request *r, pw_cycle now)

@@ -19,7 +19,8 @@
  * PW_DRAM_ROW      works for the bank's first request for another row: precharges the bank when a row is open and
  *                  activates the request's row when none is. The bank must be in `others` and pw_dram_row_at must not
  *                  lie after `now`. Requests for the row that is closed go back among the others.
- * A policy must not wait for ever while a request is there.
+ * A policy must not wait for ever while a request is there. The channel checks the timings of a command only where its
+ * commands are traced, as they are in the tests.
  *
  * Speed. Sets of banks are masks, and the masks of banks whose own timings have passed are kept by the channel, so that
  * a policy need look only at the ages of those that can really go. */
@@ -31,31 +32,25 @@
 
 enum { PW_DRAM_MAX_BANKS = 64, PW_DRAM_RANKS = 4, PW_DRAM_RANK_SHIFT = 60 };
 
-/* The requests of one side. Each bank has two lists in order of age, linked through `next`. */
-struct pw_dram_bank_queue {
-    struct pw_request *hit, *hit_last;     /* for the open row */
-    struct pw_request *other, *other_last; /* for other rows */
-};
-
+/* The requests of one side: each bank has two lists in order of age, of which a policy sees the first's. */
 struct pw_dram_side {
-    uint64_t hits, others;               /* banks whose list of that kind is not empty, one bit each */
+    uint64_t hits, others;               /* banks with a request for their open row, for another row, one bit each */
     uint64_t hit_age[PW_DRAM_MAX_BANKS]; /* of the first in the list; undefined where there is none */
     uint64_t other_age[PW_DRAM_MAX_BANKS];
-    struct pw_dram_bank_queue queue[PW_DRAM_MAX_BANKS];
 };
 
 /* All times are DRAM clocks. */
 struct pw_dram_view {
-    uint64_t now;                          /* the clock of the command that is to be chosen */
-    uint64_t column_from;                  /* the first at which the data bus allows a column access of this side */
-    uint64_t activate_from;                /* RRD after the last activation in the channel */
-    uint64_t open;                         /* banks with an open row */
-    uint64_t columns, rows;                /* banks whose column_at (of an open row), row_at have come */
-    uint64_t columns_next, rows_next;      /* when the next bank may join these; not later than it does */
-    uint64_t column_at[PW_DRAM_MAX_BANKS]; /* RCD after the activation */
-    uint64_t row_at[PW_DRAM_MAX_BANKS];    /* earliest precharge of an open bank, activation of a closed one */
+    uint64_t now;                     /* the clock of the command that is to be chosen */
+    uint64_t column_from;             /* the first at which the data bus allows a column access of this side */
+    uint64_t activate_from;           /* RRD after the last activation in the channel */
+    uint64_t open;                    /* banks with an open row */
+    uint64_t columns, rows;           /* banks whose column_at (of an open row), row_at have come */
+    uint64_t columns_next, rows_next; /* when the next bank may join these; not later than it does */
     const struct pw_dram_side *side;
     bool write;
+    uint64_t column_at[PW_DRAM_MAX_BANKS]; /* RCD after the activation */
+    uint64_t row_at[PW_DRAM_MAX_BANKS];    /* earliest precharge of an open bank, activation of a closed one */
 };
 
 enum pw_dram_action { PW_DRAM_WAIT, PW_DRAM_COLUMN, PW_DRAM_ROW };
@@ -79,6 +74,11 @@ struct pw_dram_policy {
 static inline uint64_t pw_dram_later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
+}
+
+static inline uint64_t pw_dram_earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 static inline uint64_t pw_dram_column_at(const struct pw_dram_view *v, uint32_t bank)
