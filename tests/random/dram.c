@@ -135,20 +135,19 @@ static bool naive_may_issue(const struct naive *n, struct pw_dram_command *comma
 /* The command a request needs next. */
 static struct pw_dram_command naive_need(const struct naive *n, const struct dram_item *i, uint64_t clock)
 {
-    uint32_t b = dram_bank_of(&n->config, i->local_line), row = dram_row_of(&n->config, i->local_line);
-    if (n->open[b] && n->row[b] == row)
-        return (struct pw_dram_command){is_write(i) ? PW_DRAM_WRITE : PW_DRAM_READ, b, row, clock, &i->r};
+    uint32_t b = i->bank;
+    if (n->open[b] && n->row[b] == i->row)
+        return (struct pw_dram_command){is_write(i) ? PW_DRAM_WRITE : PW_DRAM_READ, b, i->row, clock, &i->r};
     if (n->open[b])
         return (struct pw_dram_command){PW_DRAM_PRECHARGE, b, n->row[b], clock, NULL};
-    return (struct pw_dram_command){PW_DRAM_ACTIVATE, b, row, clock, NULL};
+    return (struct pw_dram_command){PW_DRAM_ACTIVATE, b, i->row, clock, NULL};
 }
 
 static bool naive_has_hit(const struct naive *n, uint32_t bank)
 {
     for (size_t i = 0; i < n->waiting_count; i++) {
         const struct dram_item *w = n->waiting[i];
-        if (is_write(w) == n->write && dram_bank_of(&n->config, w->local_line) == bank && n->open[bank] &&
-            n->row[bank] == dram_row_of(&n->config, w->local_line))
+        if (is_write(w) == n->write && w->bank == bank && n->open[bank] && n->row[bank] == w->row)
             return true;
     }
     return false;
@@ -256,8 +255,8 @@ static void check_rules(struct dram_fixture *f, uint32_t core_mhz)
         if (!b->r)
             continue;
         const struct dram_item *item = dram_item_of(b->r);
-        assert_int_equal(dram_bank_of(&f->config, item->local_line), b->bank);
-        assert_int_equal(dram_row_of(&f->config, item->local_line), b->row);
+        assert_int_equal(item->bank, b->bank);
+        assert_int_equal(item->row, b->row);
         uint64_t data = b->clock + (b->kind == PW_DRAM_READ ? f->config.cl : f->config.wl);
         assert_true(data >= bus_free);
         bus_free = data + (bursts_of(&f->config, b->r) - 1) * step + burst;

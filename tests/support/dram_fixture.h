@@ -20,7 +20,7 @@ enum { DRAM_FIXTURE_REQUESTS = 40000 };
 
 struct dram_item {
     struct pw_request r;
-    uint32_t local_line;
+    uint32_t local_line, bank, row;
     pw_cycle arrival, done;
     unsigned served; /* how often the channel has given it back */
 };
@@ -74,19 +74,6 @@ static inline uint32_t dram_line_at(const struct pw_dram_config *c, uint32_t ban
     uint32_t bits = (uint32_t)__builtin_ctz(c->banks);
     uint32_t hash = (row ^ row >> bits ^ row >> 2 * bits) & (c->banks - 1);
     return (row * c->banks + (bank ^ hash)) * (uint32_t)(c->row_bytes / PW_LINE_BYTES) + column;
-}
-
-/* Where a line lies. */
-static inline uint32_t dram_row_of(const struct pw_dram_config *c, uint32_t local_line)
-{
-    return local_line / (uint32_t)(c->row_bytes / PW_LINE_BYTES) / c->banks;
-}
-
-static inline uint32_t dram_bank_of(const struct pw_dram_config *c, uint32_t local_line)
-{
-    uint32_t row = dram_row_of(c, local_line);
-    return local_line / (uint32_t)(c->row_bytes / PW_LINE_BYTES) % c->banks ^
-           dram_line_at(c, 0, row, 0) / (uint32_t)(c->row_bytes / PW_LINE_BYTES) % c->banks;
 }
 
 static inline struct dram_item *dram_item_of(const struct pw_request *r)
@@ -174,7 +161,12 @@ static inline struct dram_item *dram_add(struct dram_fixture *f, enum pw_request
     struct dram_item *i = &f->items[f->item_count];
     i->r.kind = (uint8_t)kind;
     i->r.sectors = 0xf;
+    uint32_t lines = (uint32_t)(f->config.row_bytes / PW_LINE_BYTES);
     i->local_line = local_line;
+    i->row = local_line / lines / f->config.banks;
+    i->bank = 0;
+    while (dram_line_at(&f->config, i->bank, i->row, 0) != local_line - local_line % lines)
+        i->bank++;
     i->arrival = arrival;
     pw_events_post(f->events, arrival, dram_fixture_arrive, f, f->item_count++);
     return i;
