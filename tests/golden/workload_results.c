@@ -74,6 +74,10 @@ static const char *const cases[] = {
     "BFS2:nodes=5000:kind=rmat",
     "BFS2:nodes=777:kind=rmat:degree=3",
     "BFS2:nodes=2000:kind=grid",
+    "GUP:table=8:ctas=1",
+    "GUP:table=12344:ctas=3:updates=7",
+    "GUP:table=64KB:ctas=5",
+    "GUP:scale=0.013",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
