@@ -171,6 +171,30 @@ static void bfs_touches_what_a_search_over_a_grid_must(void **state)
     }
 }
 
+static void triad_uses_its_two_sets_of_arrays_in_turn(void **state)
+{
+    (void)state;
+    run("TRD:bytes=16KB:sizes=3", 1); /* 4096 elements in 4 blocks, 2 blocks and 1 block */
+    for (uint32_t i = 0; i < WORDS; i++)
+        for (unsigned set = 0; set < 2; set++) {
+            uint32_t times = i < 1024 ? 4 - set : i < 2048 ? 2 - set : i < 4096 ? 1 - set : 0;
+            assert_int_equal(touches[PW_OP_LOAD][3 * set][i], times);
+            assert_int_equal(touches[PW_OP_LOAD][3 * set + 1][i], times);
+            assert_int_equal(touches[PW_OP_STORE][3 * set + 2][i], times);
+            assert_int_equal(touches[PW_OP_STORE][3 * set][i] + touches[PW_OP_LOAD][3 * set + 2][i], 0);
+        }
+}
+
+static void reduction_reads_each_element_once_and_stores_one_sum_per_cta(void **state)
+{
+    (void)state;
+    run("RED:bytes=120004:iterations=3", 1);
+    expect_each(PW_OP_LOAD, 0, 30001, 3);
+    expect_each(PW_OP_STORE, 1, 64, 3);
+    expect_each(PW_OP_STORE, 0, 0, 0);
+    expect_each(PW_OP_LOAD, 1, 0, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +204,8 @@ int main(void)
         cmocka_unit_test(hotspot_loads_each_tile_with_its_halo),
         cmocka_unit_test(sgemm_reads_a_per_column_of_tiles_and_b_per_row),
         cmocka_unit_test(bfs_touches_what_a_search_over_a_grid_must),
+        cmocka_unit_test(triad_uses_its_two_sets_of_arrays_in_turn),
+        cmocka_unit_test(reduction_reads_each_element_once_and_stores_one_sum_per_cta),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

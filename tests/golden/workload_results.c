@@ -64,6 +64,12 @@ static const char *const cases[] = {
     "HS:side=64:iterations=7:pyramid=2",
     "HS:side=100:iterations=3:pyramid=7",
     "HS:side=512:scale=0.01",
+    "LPS:nx=1:ny=1:nz=1",
+    "LPS:nx=33:ny=5:nz=3:iterations=3",
+    "LPS:nx=70:ny=13:nz=9:iterations=2",
+    "LPS:nx=129:ny=8:nz=2",
+    "LPS:nx=64:ny=1:nz=7",
+    "LPS:scale=0.001",
     "MM:m=128:n=16:k=8",
     "MM:m=256:n=48:k=40",
     "MM:scale=0.004",
@@ -78,6 +84,16 @@ static const char *const cases[] = {
     "GUP:table=12344:ctas=3:updates=7",
     "GUP:table=64KB:ctas=5",
     "GUP:scale=0.013",
+    "TRD:bytes=4",
+    "TRD:bytes=100KB",
+    "TRD:bytes=12340:sizes=4:passes=2:threads=96",
+    "TRD:bytes=5000:sizes=32:threads=33",
+    "TRD:scale=0.003",
+    "RED:bytes=4",
+    "RED:bytes=4KB:iterations=1",
+    "RED:bytes=123456:iterations=2",
+    "RED:bytes=500004:iterations=1",
+    "RED:scale=0.013",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
@@ -213,6 +229,8 @@ static void without_values_the_addresses_are_the_same(void **state)
                                         "pointer_chase:hops=5000:bytes=100KB",
                                         "HS:side=40:iterations=3",
                                         "MM:m=128:n=32:k=16",
+                                        "TRD:bytes=12340",
+                                        "RED:bytes=12340",
                                         "pointer_chase:order=stride:bytes=1MB"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char off[128];
