@@ -25,10 +25,11 @@ struct pw_progress {
 struct pw_run_spec {
     const char *machine;     /* a name or a file */
     const char *design;      /* names or files, joined by '+' */
-    const char *workload;    /* "HS" or "HS:side=512:iterations=3" */
+    const char *workload;    /* "HS", "HS:side=512:iterations=3"; several applications: "HS,MM:scale=2" */
     const char *const *sets; /* "key=value" */
     size_t set_count;
     uint64_t seed;       /* default 1 */
+    bool alone;          /* also run each application alone, for weighted speedup and unfairness */
     bool verify;         /* also check the workload's result against a sequential implementation */
     uint64_t interval;   /* cycles between interval rows; 0: none */
     uint64_t warmup;     /* cycles that do not count in the metrics */
@@ -59,6 +60,8 @@ struct pw_app_result {
     const char *name; /* as given, with parameters */
     uint64_t warp_instructions, cycles;
     double ipc;
+    double ipc_alone; /* on as many SMs, with design gpu-mmu and no neighbour; 0 unless asked for */
+    unsigned sms;
     unsigned checks; /* that held, with verify */
 };
 
@@ -74,6 +77,9 @@ struct pw_result {
     uint64_t seed, cycles;
     double nanoseconds;
     const char *machine, *design;
+    /* Over all applications: the sum of their IPC; and, where they were run alone too, the sum of IPC / IPC alone and the
+     * largest IPC alone / IPC (0 otherwise). */
+    double ipc_throughput, weighted_speedup, unfairness;
     size_t app_count;
     struct pw_app_result *apps;
     size_t option_count;
@@ -95,10 +101,82 @@ struct pw_result {
 enum pw_status pw_run(const struct pw_run_spec *spec, struct pw_result **out, struct pw_error *err);
 void pw_result_free(struct pw_result *r);
 
+/* A workload's parameter and its present value. */
+struct pw_workload_parameter {
+    const char *name, *value;
+    const char *fallback, *range, *unit, *summary; /* default, range and unit as texts, "" where there is none */
+};
+
+/* A named size, chosen with NAME:size=…, and what it stands for. */
+struct pw_workload_size {
+    const char *name, *parameters;
+};
+
+/* What a program does, found by running it without time: CTA after CTA, warp by warp up to each barrier. Pages are of
+ * 4 KiB, lines of 128 bytes. */
+struct pw_profile_spec {
+    const char *workload; /* "HS", "HS:side=512:iterations=3"; several applications: "HS,MM:scale=2" */
+    uint64_t seed;        /* 0: the default, 1 */
+    void (*progress)(void *context, const struct pw_progress *p);
+    void *progress_context;
+    const volatile bool *interrupted; /* polled; when it becomes true the call ends with PW_INTERRUPTED */
+};
+
+struct pw_profile_allocation {
+    const char *name;
+    uint64_t bytes, pages_touched;
+    uint64_t launches_before;     /* it was allocated */
+    uint64_t launches_until_free; /* launches before it was freed; UINT64_MAX: not freed */
+};
+
+/* Launches that follow one another with the same kernel and geometry. */
+struct pw_profile_launch {
+    const char *name;
+    uint32_t grid[3], block[3], shared_bytes;
+    uint64_t count, warp_instructions, memory_instructions;
+};
+
+struct pw_profile_slice {
+    uint64_t pages, new_pages; /* distinct; of them never touched before */
+};
+
+enum { PW_REUSE_BUCKETS = 40 };
+
+struct pw_profile {
+    const char *workload; /* "HS", "HS:side=512:iterations=3"; several applications: "HS,MM:scale=2" */
+    const char *name, *suite, *papers, *summary;
+    uint64_t seed;
+    size_t parameter_count, size_count;
+    const struct pw_workload_parameter *parameters;
+    const struct pw_workload_size *sizes;
+    size_t allocation_count, launch_count;
+    struct pw_profile_allocation *allocations;
+    struct pw_profile_launch *launches;
+    uint64_t allocated_bytes, peak_bytes; /* in all; at one time */
+    uint64_t kernel_launches, ctas, warps, warp_instructions;
+    uint64_t memory_instructions, loads, stores, atomics;
+    uint64_t lanes, lines, pages; /* that memory instructions touch, summed over them */
+    uint64_t distinct_pages;
+    /* Touches of a page by the number of other pages touched since its last touch: [0] none, [k] from 2^(k-1) to below
+     * 2^k. First touches, distinct_pages many, are in none of them. */
+    uint64_t reuse[PW_REUSE_BUCKETS];
+    uint64_t slice_instructions; /* warp instructions of a slice; a power of two */
+    size_t slice_count;
+    struct pw_profile_slice *slices;
+};
+
+/* On PW_OK *out is the caller's to free. */
+enum pw_status pw_workload_profile(const struct pw_profile_spec *spec, struct pw_profile **out, struct pw_error *err);
+void pw_profile_free(struct pw_profile *p);
+
 /* What there is, for listings. Each visit is called once per entry; aliases joined by spaces. */
 struct pw_listing {
     const char *name, *summary, *detail; /* detail: aliases, suite, unit, family, … or "" */
     const char *value, *range;           /* options: default and range; else "" */
+    const char *papers;                  /* workloads: that use it, joined by spaces; else NULL */
+    size_t parameter_count, size_count;  /* workloads; else 0 */
+    const struct pw_workload_parameter *parameters;
+    const struct pw_workload_size *sizes;
 };
 typedef void pw_list_visit(void *context, const struct pw_listing *entry);
 enum pw_list_kind {

@@ -104,7 +104,7 @@ static bool start_cta(struct pw_sm *sm, const struct pw_launch *l, uint32_t cta_
 static bool dispatch_to(struct pw_sm *sm, pw_cycle now)
 {
     struct pw_app_launch *a = &sm->gpu->launches[sm->app];
-    if (a->next_cta == a->ctas || !has_room(sm, a->launch))
+    if (sm->gpu->stopped || !a->launch || a->next_cta == a->ctas || !has_room(sm, a->launch))
         return false;
     if (!start_cta(sm, a->launch, a->next_cta++, now)) {
         sm->gpu->out_of_memory = true;

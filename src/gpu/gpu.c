@@ -132,6 +132,9 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
         status = create_shared_units(g, err);
     for (uint32_t i = 0; status == PW_OK && i < config->sm.count; i++)
         status = create_sm(g, i, err);
+    for (uint32_t app = 0, sm = 0; status == PW_OK && app < wiring->apps; app++)
+        for (uint32_t end = sm + config->app_sms[app]; sm < end && sm < config->sm.count; sm++)
+            g->sms[sm].app = (pw_asid)app;
     if (status != PW_OK) {
         pw_gpu_destroy(g);
         return status;
@@ -257,6 +260,16 @@ uint64_t pw_gpu_issued(const struct pw_gpu *g)
     for (unsigned i = 0; i < g->wiring.apps; i++)
         sum += g->counters[i].issued;
     return sum;
+}
+
+uint64_t pw_gpu_app_issued(const struct pw_gpu *g, unsigned app)
+{
+    return g->counters[app].issued;
+}
+
+void pw_gpu_stop(struct pw_gpu *g)
+{
+    g->stopped = true;
 }
 
 uint64_t pw_gpu_memory_instructions(const struct pw_gpu *g)

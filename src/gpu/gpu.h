@@ -60,6 +60,7 @@ struct pw_gpu_config {
     struct pw_l2_config l2;
     struct pw_dram_config dram;
     pw_page_orders orders;
+    uint32_t app_sms[PW_MAX_APPS]; /* SMs of each application, which get consecutive numbers */
 };
 
 /* Per application. */
@@ -98,6 +99,9 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats);
 enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_launch *launch, pw_cycle now,
                              struct pw_error *err);
 
+/* Starts no further CTAs: what is resident ends, launches do not. */
+void pw_gpu_stop(struct pw_gpu *g);
+
 /* The identity that no translation and no access is outstanding, true between launches. */
 enum pw_status pw_gpu_check_idle(const struct pw_gpu *g, struct pw_error *err);
 
@@ -106,6 +110,7 @@ unsigned pw_gpu_shootdown(struct pw_gpu *g, pw_asid asid, pw_vpn first, pw_vpn o
 
 /* Progress: warp instructions issued so far, and CTAs finished of the present launches. */
 uint64_t pw_gpu_issued(const struct pw_gpu *g);
+uint64_t pw_gpu_app_issued(const struct pw_gpu *g, unsigned app);
 uint64_t pw_gpu_memory_instructions(const struct pw_gpu *g);
 double pw_gpu_launch_fraction(const struct pw_gpu *g, unsigned app);
 void pw_gpu_set_cycles(struct pw_gpu *g, uint64_t cycles);

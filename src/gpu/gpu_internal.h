@@ -130,6 +130,7 @@ struct pw_gpu {
     uint8_t page_lines_shift;   /* lines in such a page, as a power of two */
     uint64_t lines_outstanding; /* for serial mode */
     bool out_of_memory;
+    bool stopped; /* no further CTAs */
     struct pw_sm_counters *counters;
     struct pw_tlb_counters *tlb_counters;
     struct pw_l1d_counters *l1d_counters;

@@ -42,6 +42,7 @@ static void write_back(struct pw_slice *s, const struct pw_victim *victim, pw_as
     *r = (struct pw_request){.line = victim->line,
                              .issued = now,
                              .kind = PW_REQUEST_WRITEBACK,
+                             .slice = s->index,
                              .sectors = m->config.l2.sectored ? victim->dirty : PW_ALL_SECTORS,
                              .app = app};
     m->counters[app].writebacks++;
@@ -115,7 +116,7 @@ static void merge(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_request
 static bool look_up(struct pw_slice *s, struct pw_request *r, pw_cycle now)
 {
     struct pw_memory *m = s->memory;
-    struct pw_way w = pw_cache_find(&s->cache, r->line, pw_slice_line(&m->map, r->line));
+    struct pw_way w = pw_cache_find(&s->cache, r->line, pw_slice_line(s->map, r->line));
     if (r->kind == PW_REQUEST_WRITE) {
         take_store(s, r, w, now);
         return true;
@@ -196,7 +197,7 @@ void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now)
 {
     struct pw_mshr_entry *e = &s->mshr.entries[r->l2_miss];
     __builtin_prefetch(e);
-    struct pw_way w = pw_cache_find(&s->cache, r->line, pw_slice_line(&s->memory->map, r->line));
+    struct pw_way w = pw_cache_find(&s->cache, r->line, pw_slice_line(s->map, r->line));
     w = way_for(s, r, w, now);
     pw_way_set_valid(w, r->sectors);
     e->mask |= (uint64_t)r->sectors << ARRIVED_SHIFT;

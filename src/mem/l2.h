@@ -27,7 +27,11 @@ struct pw_l2_config {
     uint32_t latency;
     uint32_t mshrs; /* per slice */
     bool sectored;
+    uint32_t partition; /* enum pw_l2_partition */
 };
+
+/* Whether applications share all channels, with the slices on them, or each has its own (MASK, Section 7: Static). */
+enum pw_l2_partition { PW_L2_SHARED, PW_L2_BY_APP };
 
 extern const struct pw_option pw_l2_options[];
 

@@ -26,6 +26,9 @@ const struct pw_option pw_l2_options[] = {
      "Outstanding misses per slice.", false},
     {"sectored", PW_OPTION_BOOL, offsetof(struct pw_l2_config, sectored), 0, 0, "off", "", NULL,
      "Fetch 32-byte sectors on demand instead of whole 128-byte lines.", false},
+    {"partition", PW_OPTION_CHOICE, offsetof(struct pw_l2_config, partition), 0, 0, "shared", "",
+     (const char *const[]){"shared", "by-app", NULL},
+     "Whether applications share all channels and L2 slices, or divide them evenly.", false},
     {0}};
 
 static void dram_read_done(void *client, struct pw_request *r, pw_cycle now)
@@ -38,7 +41,7 @@ static void dram_read_scheduled(void *client, const struct pw_request *r)
 {
     struct pw_memory *m = ((struct pw_channel *)client)->memory;
     const struct pw_slice *s = &m->slices[r->slice];
-    pw_cache_prefetch(&s->cache, pw_slice_line(&m->map, r->line));
+    pw_cache_prefetch(&s->cache, pw_slice_line(s->map, r->line));
     __builtin_prefetch(&s->mshr.entries[r->l2_miss]);
     pw_mshr_prefetch(&s->mshr, r->line);
 }
@@ -53,7 +56,7 @@ static void dram_write_done(void *client, struct pw_request *r, pw_cycle now)
 
 static void submit(struct pw_channel *c, struct pw_request *r, pw_cycle now)
 {
-    pw_dram_submit(c->dram, r, pw_channel_line(&c->memory->map, r->line), now);
+    pw_dram_submit(c->dram, r, pw_channel_line(c->memory->slices[r->slice].map, r->line), now);
 }
 
 static void dram_space(void *client, bool write, pw_cycle now)
@@ -100,23 +103,46 @@ void pw_memory_arrive_at_sm(void *object, uint64_t argument, pw_cycle now)
         deliver_to_sm(m, argument, now);
 }
 
+static struct pw_slice *find_slice(struct pw_memory *m, struct pw_request *r)
+{
+    const struct pw_app_channels *app = &m->apps[r->app];
+    r->slice = (uint16_t)(app->first_slice + pw_slice_of(&app->map, r->line));
+    return &m->slices[r->slice];
+}
+
 void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
 {
     uint32_t flits = r->kind == PW_REQUEST_READ ? 1 : m->flits[__builtin_popcount(r->sectors)];
     pw_cycle arrival = pw_port_send(&m->sm_up[r->source], ready, flits, m->config.crossbar.latency);
-    r->slice = (uint16_t)pw_slice_of(&m->map, r->line);
-    struct pw_slice *s = &m->slices[r->slice];
+    struct pw_slice *s = find_slice(m, r);
     m->pending++;
     pw_events_post(m->events, arrival, pw_slice_arrive, s, (uint64_t)(uintptr_t)r);
-    pw_cache_prefetch(&s->cache, pw_slice_line(&m->map, r->line));
+    pw_cache_prefetch(&s->cache, pw_slice_line(s->map, r->line));
     pw_mshr_prefetch(&s->mshr, r->line);
 }
 
 void pw_memory_send_walk(struct pw_memory *m, struct pw_request *r, pw_cycle at)
 {
-    r->slice = (uint16_t)pw_slice_of(&m->map, r->line);
     m->pending++;
-    pw_events_post(m->events, at, pw_slice_accept, &m->slices[r->slice], (uint64_t)(uintptr_t)r);
+    pw_events_post(m->events, at, pw_slice_accept, find_slice(m, r), (uint64_t)(uintptr_t)r);
+}
+
+/* Gives every application its channels. */
+static enum pw_status divide_channels(struct pw_memory *m, struct pw_error *err)
+{
+    uint32_t channels = m->config.dram.channels, slices = m->config.l2.slices, apps = m->config.apps;
+    bool divided = m->config.l2.partition == PW_L2_BY_APP;
+    if (divided && apps > channels)
+        return pw_fail(err, PW_USER_ERROR, "l2.partition = by-app: %u channels cannot be divided among %u applications",
+                       channels, apps);
+    for (uint32_t app = 0, first = 0; app < apps; app++) {
+        uint32_t count = divided ? channels / apps + (app < channels % apps) : channels;
+        m->apps[app] = (struct pw_app_channels){pw_memory_map_of(count, slices), first * slices};
+        for (uint32_t i = first * slices; i < (first + count) * slices; i++)
+            m->slices[i].map = &m->apps[app].map;
+        first += divided ? count : 0;
+    }
+    return PW_OK;
 }
 
 static enum pw_status create_slices(struct pw_memory *m, struct pw_error *err)
@@ -126,6 +152,7 @@ static enum pw_status create_slices(struct pw_memory *m, struct pw_error *err)
         struct pw_slice *s = &m->slices[i];
         s->memory = m;
         s->channel = i / l2->slices;
+        s->index = (uint16_t)i;
         enum pw_status status =
             pw_cache_init(&s->cache, "l2", l2->bytes / PW_LINE_BYTES / m->slice_count, l2->ways, err);
         if (status == PW_OK)
@@ -166,7 +193,6 @@ enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw
     m->config = *config;
     m->events = events;
     m->pool = pool;
-    m->map = pw_memory_map_of(config->dram.channels, config->l2.slices);
     m->slice_count = config->dram.channels * config->l2.slices;
     for (uint32_t n = 0; n <= PW_SECTORS_PER_LINE; n++)
         m->flits[n] = pw_flits(n * PW_SECTOR_BYTES, config->crossbar.bytes_per_cycle);
@@ -174,11 +200,14 @@ enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw
     m->channels = calloc(config->dram.channels, sizeof *m->channels);
     m->sm_up = calloc(config->sms, sizeof *m->sm_up);
     m->sm_down = calloc(config->sms, sizeof *m->sm_down);
+    m->apps = calloc(config->apps, sizeof *m->apps);
     m->counters = calloc(config->apps, sizeof *m->counters);
     m->dram_counters = calloc(config->apps, sizeof *m->dram_counters);
     enum pw_status status = PW_OK;
-    if (!m->slices || !m->channels || !m->sm_up || !m->sm_down || !m->counters || !m->dram_counters)
+    if (!m->slices || !m->channels || !m->apps || !m->sm_up || !m->sm_down || !m->counters || !m->dram_counters)
         status = pw_fail_memory(err, "memory system");
+    if (status == PW_OK)
+        status = divide_channels(m, err);
     if (status == PW_OK)
         status = create_slices(m, err);
     if (status == PW_OK)
@@ -208,6 +237,7 @@ void pw_memory_destroy(struct pw_memory *m)
         pw_dram_channel_destroy(m->channels[i].dram);
     free(m->slices);
     free(m->channels);
+    free(m->apps);
     free(m->sm_up);
     free(m->sm_down);
     free(m->counters);

@@ -6,14 +6,22 @@
 #include "mem/l2.h"
 #include "mem/mshr.h"
 
+/* Where the lines of an application lie: in its own channels, or in all of them. */
+struct pw_app_channels {
+    struct pw_memory_map map;
+    uint32_t first_slice;
+};
+
 struct pw_slice {
     struct pw_memory *memory;
+    const struct pw_memory_map *map; /* of the application whose lines it holds */
     struct pw_cache cache;
     struct pw_mshr mshr;            /* mask: sectors asked for (low 4 bits) and arrived (next 4) */
     struct pw_request_list blocked; /* accepted, but no miss register was free; served in order */
     struct pw_port up, down;        /* the slice's ends of the two crossbar networks */
     struct pw_port ports[8];
     uint32_t channel;
+    uint16_t index; /* over all channels */
 };
 
 struct pw_channel {
@@ -27,7 +35,7 @@ struct pw_memory {
     struct pw_events *events;
     struct pw_request_pool *pool;
     struct pw_memory_clients clients;
-    struct pw_memory_map map;
+    struct pw_app_channels *apps;
     uint32_t flits[PW_SECTORS_PER_LINE + 1]; /* by number of sectors carried */
     uint32_t slice_count;
     struct pw_slice *slices;

@@ -1,6 +1,9 @@
 /* The table of option groups: which prefix lies over which struct. */
 #include "system/config.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const struct pw_option sim_options[] = {
     {"progress_limit", PW_OPTION_COUNT, offsetof(struct pw_sim_config, progress_limit), 1000, 4e9, "20M", "cycles",
      NULL, "Cycles without an instruction issued after which a run is given up.", false},
@@ -12,6 +15,11 @@ static const struct pw_option gpu_options[] = {
     {"launch_latency", PW_OPTION_CYCLES, offsetof(struct pw_gpu_config, launch_latency), 0, 10000000, "0", "cycles",
      NULL, "Cycles from the launch of a kernel to its first CTA.", false},
     {0}};
+
+static const struct pw_option apps_options[] = {{"sms", PW_OPTION_TEXT, offsetof(struct pw_apps_config, sms), 0, 0,
+                                                 "even", "", NULL,
+                                                 "SMs of each application: even, or numbers such as 20+10.", false},
+                                                {0}};
 
 #define GPU(field) offsetof(struct pw_config, gpu.field)
 
@@ -28,6 +36,7 @@ const struct pw_option_group pw_config_groups[] = {{"gpu", gpu_options, offsetof
                                                    {"xbar", pw_crossbar_options, GPU(crossbar)},
                                                    {"l2", pw_l2_options, GPU(l2)},
                                                    {"dram", pw_dram_options, GPU(dram)},
+                                                   {"apps", apps_options, offsetof(struct pw_config, apps)},
                                                    {"sim", sim_options, offsetof(struct pw_config, sim)},
                                                    {0}};
 
@@ -46,5 +55,40 @@ enum pw_status pw_config_finish(struct pw_config *config, struct pw_options *opt
     if (config->gpu.sm.warps < config->gpu.sm.schedulers)
         return pw_fail(err, PW_USER_ERROR, "sm.schedulers = %u is more than sm.warps = %u", config->gpu.sm.schedulers,
                        config->gpu.sm.warps);
+    return PW_OK;
+}
+
+static enum pw_status divide_evenly(struct pw_gpu_config *gpu, unsigned apps, struct pw_error *err)
+{
+    if (apps > gpu->sm.count)
+        return pw_fail(err, PW_USER_ERROR, "%u applications need at least as many SMs; sm.count is %u", apps,
+                       gpu->sm.count);
+    for (unsigned i = 0; i < apps; i++)
+        gpu->app_sms[i] = gpu->sm.count / apps + (i < gpu->sm.count % apps);
+    return PW_OK;
+}
+
+enum pw_status pw_config_divide_sms(struct pw_config *config, unsigned apps, struct pw_error *err)
+{
+    struct pw_gpu_config *gpu = &config->gpu;
+    const char *text = config->apps.sms;
+    if (!strcmp(text, "even"))
+        return divide_evenly(gpu, apps, err);
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < apps; i++) {
+        char *end;
+        unsigned long n = strtoul(text, &end, 10);
+        if (end == text || *text < '0' || *text > '9' || !n || n > gpu->sm.count || *end != (i + 1 < apps ? '+' : 0))
+            return pw_fail(err, PW_USER_ERROR,
+                           "apps.sms = %s: there must be one number of SMs for each of %u applications, "
+                           "such as %s",
+                           config->apps.sms, apps, apps == 1 ? "30" : "20+10");
+        gpu->app_sms[i] = (uint32_t)n;
+        sum += n;
+        text = end + 1;
+    }
+    if (sum > gpu->sm.count)
+        return pw_fail(err, PW_USER_ERROR, "apps.sms = %s: these are more than the %u SMs of this machine",
+                       config->apps.sms, gpu->sm.count);
     return PW_OK;
 }

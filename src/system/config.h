@@ -9,8 +9,13 @@ struct pw_sim_config {
     uint32_t progress_limit; /* cycles without an instruction after which a run is given up */
 };
 
+struct pw_apps_config {
+    char sms[PW_OPTION_TEXT_CAPACITY]; /* "even", or a number for each application, separated by '+' */
+};
+
 struct pw_config {
     struct pw_sim_config sim;
+    struct pw_apps_config apps;
     struct pw_gpu_config gpu;
     struct pw_page_config page;
 };
@@ -19,6 +24,9 @@ extern const struct pw_option_group pw_config_groups[];
 
 /* Options over a configuration, with all defaults set. */
 enum pw_status pw_config_create(struct pw_config *config, struct pw_options **out, struct pw_error *err);
+
+/* Divides the SMs among so many applications, as apps.sms says. */
+enum pw_status pw_config_divide_sms(struct pw_config *config, unsigned apps, struct pw_error *err);
 
 /* Resolves what depends on other options and checks combinations. Call after the last option has been set. */
 enum pw_status pw_config_finish(struct pw_config *config, struct pw_options *options, struct pw_error *err);

@@ -1,6 +1,7 @@
 /* Listings of what there is: machines, designs, workloads, policies, options and metrics. */
 #include "policy/dram/dram_policy.h"
 #include "system/catalog.h"
+#include "system/parameters.h"
 #include "system/system.h"
 
 #include <stdio.h>
@@ -13,45 +14,58 @@ static enum pw_status list_catalog(const struct pw_catalog_file *files, pw_list_
         enum pw_status status = pw_catalog_describe(files, summary, sizeof summary, aliases, sizeof aliases, err);
         if (status != PW_OK)
             return status;
-        visit(context, &(struct pw_listing){files->name, summary, aliases, "", ""});
+        visit(context, &(struct pw_listing){.name = files->name, .summary = summary, .detail = aliases});
     }
     return PW_OK;
 }
 
-static void list_workloads(pw_list_visit *visit, void *context)
+static enum pw_status list_workloads(pw_list_visit *visit, void *context, struct pw_error *err)
 {
-    for (const struct pw_workload *const *w = pw_workloads; *w; w++)
-        visit(context, &(struct pw_listing){(*w)->name, (*w)->summary, (*w)->suite, "", ""});
+    for (const struct pw_workload *const *w = pw_workloads; *w; w++) {
+        struct pw_program program;
+        struct pw_parameters parameters = {0};
+        enum pw_status status = pw_program_parse((*w)->name, &program, err);
+        if (status == PW_OK)
+            status = pw_parameters_describe(&program, &parameters, err);
+        if (status == PW_OK)
+            visit(context, &(struct pw_listing){.name = (*w)->name,
+                                                .summary = (*w)->summary,
+                                                .detail = (*w)->suite,
+                                                .papers = (*w)->papers,
+                                                .parameter_count = parameters.parameter_count,
+                                                .parameters = parameters.parameters,
+                                                .size_count = parameters.size_count,
+                                                .sizes = parameters.sizes});
+        pw_parameters_release(&parameters);
+        pw_program_release(&program);
+        if (status != PW_OK)
+            return status;
+    }
+    return PW_OK;
 }
 
 static void list_policies(pw_list_visit *visit, void *context)
 {
     for (int i = 0; pw_warp_policies[i]; i++)
-        visit(context, &(struct pw_listing){pw_warp_policy_names[i], pw_warp_policies[i]->summary, "warp schedule",
-                                            "sm.schedule", ""});
+        visit(context, &(struct pw_listing){.name = pw_warp_policy_names[i],
+                                            .summary = pw_warp_policies[i]->summary,
+                                            .detail = "warp schedule",
+                                            .value = "sm.schedule"});
     for (int i = 0; pw_tlb_policies[i]; i++)
-        visit(context, &(struct pw_listing){pw_tlb_policy_names[i], pw_tlb_policies[i]->summary, "TLB organisation",
-                                            "l1_tlb.organisation, l2_tlb.organisation", ""});
+        visit(context, &(struct pw_listing){.name = pw_tlb_policy_names[i],
+                                            .summary = pw_tlb_policies[i]->summary,
+                                            .detail = "TLB organisation",
+                                            .value = "l1_tlb.organisation, l2_tlb.organisation"});
     for (int i = 0; pw_frame_policies[i]; i++)
-        visit(context, &(struct pw_listing){pw_frame_policy_names[i], pw_frame_policies[i]->summary, "frame allocation",
-                                            "page.frames", ""});
+        visit(context, &(struct pw_listing){.name = pw_frame_policy_names[i],
+                                            .summary = pw_frame_policies[i]->summary,
+                                            .detail = "frame allocation",
+                                            .value = "page.frames"});
     for (int i = 0; pw_dram_policies[i]; i++)
-        visit(context, &(struct pw_listing){pw_dram_policy_names[i], pw_dram_policies[i]->summary, "DRAM schedule",
-                                            "dram.schedule", ""});
-}
-
-static void describe_range(const struct pw_option *row, char *out, size_t capacity)
-{
-    out[0] = 0;
-    if (row->type == PW_OPTION_BOOL) {
-        snprintf(out, capacity, "on, off");
-    } else if (row->type == PW_OPTION_CHOICE) {
-        size_t used = 0;
-        for (const char *const *c = row->choices; *c && used < capacity; c++)
-            used += (size_t)snprintf(out + used, capacity - used, "%s%s", used ? ", " : "", *c);
-    } else if (row->max > 0) {
-        snprintf(out, capacity, "%.0f to %.0f%s", row->min, row->max, row->power_of_two ? ", power of two" : "");
-    }
+        visit(context, &(struct pw_listing){.name = pw_dram_policy_names[i],
+                                            .summary = pw_dram_policies[i]->summary,
+                                            .detail = "DRAM schedule",
+                                            .value = "dram.schedule"});
 }
 
 static enum pw_status list_options(pw_list_visit *visit, void *context, struct pw_error *err)
@@ -65,8 +79,12 @@ static enum pw_status list_options(pw_list_visit *visit, void *context, struct p
         struct pw_option_view view;
         char range[256];
         pw_options_view(options, i, &view);
-        describe_range(view.row, range, sizeof range);
-        visit(context, &(struct pw_listing){view.name, view.row->help, view.row->unit, view.value, range});
+        pw_option_describe_range(view.row, range, sizeof range);
+        visit(context, &(struct pw_listing){.name = view.name,
+                                            .summary = view.row->help,
+                                            .detail = view.row->unit,
+                                            .value = view.value,
+                                            .range = range});
     }
     pw_options_destroy(options);
     return PW_OK;
@@ -86,10 +104,10 @@ static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct p
     if (status == PW_OK)
         status = pw_program_parse(pw_workloads[0]->name, &program, err);
     if (status == PW_OK)
-        status = pw_system_create(&config, &spec, &program, 1, &system, err);
+        status = pw_system_create(&config, &spec, &program, 1, 0, &system, err);
     for (size_t i = 0; status == PW_OK && i < pw_stats_count(system->stats); i++) {
         struct pw_metric_info info = pw_stats_info(system->stats, i);
-        visit(context, &(struct pw_listing){info.name, info.help, info.unit, "", ""});
+        visit(context, &(struct pw_listing){.name = info.name, .summary = info.help, .detail = info.unit});
     }
     pw_system_destroy(system);
     pw_program_release(&program);
@@ -105,8 +123,7 @@ enum pw_status pw_list(enum pw_list_kind kind, pw_list_visit *visit, void *conte
     case PW_LIST_DESIGNS:
         return list_catalog(pw_design_files, visit, context, err);
     case PW_LIST_WORKLOADS:
-        list_workloads(visit, context);
-        return PW_OK;
+        return list_workloads(visit, context, err);
     case PW_LIST_POLICIES:
         list_policies(visit, context);
         return PW_OK;

@@ -67,12 +67,20 @@ static void add_apps(struct box *b, const struct pw_system *s)
         return;
     r->app_count = s->app_count;
     for (unsigned i = 0; i < s->app_count; i++) {
-        uint64_t instructions = pw_stats_exact(s->stats, (size_t)issued, (int)i, s->region_from, s->region_to);
-        r->apps[i] = (struct pw_app_result){.name = text(b, "%s", s->apps[i].program.text),
-                                            .warp_instructions = instructions,
-                                            .cycles = r->cycles,
-                                            .ipc = r->cycles ? (double)instructions / (double)r->cycles : 0,
-                                            .checks = pw_host_checks(s->apps[i].host)};
+        const struct pw_app *a = &s->apps[i];
+        /* A region of kernels has its own borders; otherwise an application counts until it has finished once. */
+        pw_cycle outer = s->first_kernel ? s->region_outer : a->end;
+        uint64_t until =
+            s->first_kernel ? pw_stats_exact(s->stats, (size_t)issued, (int)i, NULL, s->region_to) : a->instructions;
+        uint64_t before = s->region_from ? pw_stats_exact(s->stats, (size_t)issued, (int)i, NULL, s->region_from) : 0;
+        struct pw_app_result *app = &r->apps[i];
+        *app = (struct pw_app_result){.name = text(b, "%s", a->program.text),
+                                      .warp_instructions = until > before ? until - before : 0,
+                                      .cycles = outer > s->region_first ? outer - s->region_first : 0,
+                                      .sms = s->config.gpu.app_sms[i],
+                                      .checks = a->checks};
+        app->ipc = app->cycles ? (double)app->warp_instructions / (double)app->cycles : 0;
+        r->ipc_throughput += app->ipc;
     }
 }
 

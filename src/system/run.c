@@ -23,42 +23,118 @@ static enum pw_status configure(const struct pw_run_spec *spec, struct pw_option
     return status == PW_OK ? pw_config_finish(config, options, err) : status;
 }
 
-static enum pw_status parse_programs(const char *text, struct pw_program *program, struct pw_error *err)
+/* Parses "A,B:k=v,…" into programs. */
+static enum pw_status parse_programs(const char *text, struct pw_program *programs, unsigned *out_count,
+                                     struct pw_error *err)
 {
+    *out_count = 0;
     if (!text || !*text)
         return pw_fail(err, PW_USER_ERROR, "no workload is given; use -w NAME (see 'pagewalk list workloads')");
-    if (strchr(text, ','))
-        return pw_fail(err, PW_USER_ERROR, "workload '%s': several applications on one GPU are not supported yet",
-                       text);
-    return pw_program_parse(text, program, err);
+    char *copy = strdup(text);
+    if (!copy)
+        return pw_fail_memory(err, "workloads");
+    enum pw_status status = PW_OK;
+    char *rest = copy;
+    while (status == PW_OK && rest) {
+        const char *one = strsep(&rest, ",");
+        if (!*one)
+            status = pw_fail(err, PW_USER_ERROR, "workload '%s': a name is missing beside a comma", text);
+        else if (*out_count == PW_MAX_APPS)
+            status = pw_fail(err, PW_USER_ERROR, "workload '%.60s': at most %d applications can share a GPU", text,
+                             PW_MAX_APPS);
+        else
+            status = pw_program_parse(one, &programs[*out_count], err);
+        *out_count += status == PW_OK;
+    }
+    free(copy);
+    return status;
 }
 
-enum pw_status pw_run(const struct pw_run_spec *spec, struct pw_result **out, struct pw_error *err)
+static double seconds_since(const struct timespec *begun)
 {
-    struct timespec begun, ended;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - begun->tv_sec) + 1e-9 * (double)(now.tv_nsec - begun->tv_nsec);
+}
+
+/* Simulates without regard to spec->alone. Random streams of the applications are numbered from first_instance on. */
+static enum pw_status run_once(const struct pw_run_spec *spec, unsigned first_instance, struct pw_result **out,
+                               struct pw_error *err)
+{
+    struct timespec begun;
     clock_gettime(CLOCK_MONOTONIC, &begun);
-    *out = NULL;
     struct pw_config config;
     struct pw_options *options = NULL;
     struct pw_system *system = NULL;
-    struct pw_program program = {0};
+    struct pw_program programs[PW_MAX_APPS] = {0};
+    unsigned count = 0;
     char design[256];
     enum pw_status status = pw_config_create(&config, &options, err);
     if (status == PW_OK)
         status = configure(spec, options, &config, design, sizeof design, err);
     if (status == PW_OK)
-        status = parse_programs(spec->workload, &program, err);
+        status = parse_programs(spec->workload, programs, &count, err);
     if (status == PW_OK)
-        status = pw_system_create(&config, spec, &program, 1, &system, err);
+        status = pw_system_create(&config, spec, programs, count, first_instance, &system, err);
     if (status == PW_OK)
         status = pw_system_run(system, err);
-    if (status == PW_OK) {
-        clock_gettime(CLOCK_MONOTONIC, &ended);
-        double seconds = (double)(ended.tv_sec - begun.tv_sec) + 1e-9 * (double)(ended.tv_nsec - begun.tv_nsec);
-        status = pw_system_result(system, options, spec->machine ? spec->machine : "mosaic", design, seconds, out, err);
-    }
+    if (status == PW_OK)
+        status = pw_system_result(system, options, spec->machine ? spec->machine : "mosaic", design,
+                                  seconds_since(&begun), out, err);
     pw_system_destroy(system);
-    pw_program_release(&program);
+    for (unsigned i = 0; i < PW_MAX_APPS; i++)
+        pw_program_release(&programs[i]);
     pw_options_destroy(options);
     return status;
+}
+
+/* Runs application i of a result alone: the same program on as many SMs, with the baseline design and no neighbour
+ * (docs/decisions.md). */
+static enum pw_status run_alone(const struct pw_run_spec *spec, const struct pw_app_result *app, unsigned i,
+                                double *out_ipc, struct pw_error *err)
+{
+    const char **sets = malloc((spec->set_count + 2) * sizeof *sets);
+    if (!sets)
+        return pw_fail_memory(err, "options of a run alone");
+    char sms[32];
+    snprintf(sms, sizeof sms, "sm.count=%u", app->sms);
+    for (size_t k = 0; k < spec->set_count; k++)
+        sets[k] = spec->sets[k];
+    sets[spec->set_count] = sms;
+    sets[spec->set_count + 1] = "apps.sms=even";
+    struct pw_run_spec alone = *spec;
+    alone.design = "gpu-mmu";
+    alone.workload = app->name;
+    alone.sets = sets;
+    alone.set_count = spec->set_count + 2;
+    alone.interval = 0;
+    struct pw_result *result = NULL;
+    enum pw_status status = run_once(&alone, i, &result, err);
+    if (status == PW_OK)
+        *out_ipc = result->apps[0].ipc;
+    pw_result_free(result);
+    free(sets);
+    return status;
+}
+
+enum pw_status pw_run(const struct pw_run_spec *spec, struct pw_result **out, struct pw_error *err)
+{
+    *out = NULL;
+    struct pw_result *r = NULL;
+    enum pw_status status = run_once(spec, 0, &r, err);
+    for (unsigned i = 0; status == PW_OK && spec->alone && i < r->app_count; i++) {
+        struct pw_app_result *app = &r->apps[i];
+        status = run_alone(spec, app, i, &app->ipc_alone, err);
+        if (status != PW_OK || app->ipc_alone <= 0 || app->ipc <= 0)
+            continue;
+        double slowdown = app->ipc_alone / app->ipc;
+        r->weighted_speedup += app->ipc / app->ipc_alone;
+        r->unfairness = slowdown > r->unfairness ? slowdown : r->unfairness;
+    }
+    if (status != PW_OK) {
+        pw_result_free(r);
+        return status;
+    }
+    *out = r;
+    return PW_OK;
 }

@@ -9,7 +9,7 @@
 /* How far the loop runs between looks at the clock, at the caller's flag and at the progress of the GPU. */
 enum { SLICE_CYCLES = 8192 };
 
-static void fail(struct pw_system *s, const struct pw_error *err)
+void pw_system_fail(struct pw_system *s, const struct pw_error *err)
 {
     if (!s->failure.status)
         s->failure = *err;
@@ -20,91 +20,12 @@ static void fail_memory(struct pw_system *s, const char *what)
 {
     struct pw_error err;
     pw_fail_memory(&err, what);
-    fail(s, &err);
-}
-
-static enum pw_status backend_alloc(void *backend, uint32_t id, const char *name, uint64_t bytes, pw_vaddr *out,
-                                    struct pw_error *err)
-{
-    (void)id;
-    struct pw_app *a = backend;
-    return pw_address_space_allocate(&a->space, name, bytes, out, err);
-}
-
-static enum pw_status backend_free(void *backend, uint32_t id, pw_vaddr base, uint64_t bytes, struct pw_error *err)
-{
-    (void)id;
-    struct pw_app *a = backend;
-    pw_vpn first, outer;
-    enum pw_status status = pw_address_space_free(&a->space, base, bytes, &first, &outer, err);
-    if (status == PW_OK)
-        pw_gpu_shootdown(a->system->gpu, a->space.asid, first, outer);
-    return status;
-}
-
-static bool in_region(const struct pw_system *s, uint32_t kernel)
-{
-    return s->first_kernel && kernel >= s->first_kernel && kernel <= s->last_kernel;
-}
-
-static enum pw_status backend_launch(void *backend, const struct pw_launch *launch, struct pw_error *err)
-{
-    struct pw_app *a = backend;
-    struct pw_system *s = a->system;
-    pw_cycle now = s->events->now;
-    enum pw_status status = pw_gpu_launch(s->gpu, a->index, launch, now, err);
-    if (status != PW_OK)
-        return status;
-    a->launches++;
-    if (!pw_spans_begin(s, &s->kernels, launch->name, a->index, a->launches, now))
-        return pw_fail_memory(err, "statistics of a kernel");
-    a->span = s->kernels.count - 1;
-    if (in_region(s, a->launches) && !s->region_from) {
-        s->region_from = pw_system_snapshot(s, now);
-        s->region_first = now;
-    }
-    pw_host_suspend(a->host);
-    return PW_OK;
-}
-
-static const struct pw_backend timed_backend = {backend_alloc, backend_free, backend_launch};
-
-static void resume(struct pw_app *a, pw_cycle now)
-{
-    struct pw_system *s = a->system;
-    if (!pw_host_resume(a->host))
-        return;
-    a->ended = true;
-    struct pw_error err;
-    if (pw_host_outcome(a->host, &err) != PW_OK) {
-        fail(s, &err);
-        return;
-    }
-    if (--s->apps_left == 0) {
-        s->end = now;
-        s->stop = true;
-    }
-}
-
-static void launch_done(void *system, unsigned app, pw_cycle now)
-{
-    struct pw_system *s = system;
-    struct pw_app *a = &s->apps[app];
-    struct pw_span *span = &s->kernels.rows[a->span];
-    pw_spans_end(s, span, now);
-    if (!span->to)
-        fail_memory(s, "statistics of a kernel");
-    if (in_region(s, a->launches)) {
-        free(s->region_to);
-        s->region_to = pw_system_snapshot(s, now);
-        s->region_outer = now;
-    }
-    resume(a, now);
+    pw_system_fail(s, &err);
 }
 
 static void gpu_failed(void *system, const struct pw_error *err)
 {
-    fail(system, err);
+    pw_system_fail(system, err);
 }
 
 static void interval_over(void *object, uint64_t index, pw_cycle now)
@@ -127,27 +48,13 @@ static void warmup_over(void *object, uint64_t argument, pw_cycle now)
     s->region_first = now;
 }
 
-static enum pw_status create_app(struct pw_system *s, unsigned index, struct pw_program program, struct pw_error *err)
-{
-    struct pw_app *a = &s->apps[index];
-    a->system = s;
-    a->index = index;
-    a->program = program;
-    enum pw_status status = pw_address_space_init(&a->space, (pw_asid)index, &s->config.page, &s->physical,
-                                                  &s->page_counters[index], &s->touched[index], err);
-    if (status != PW_OK)
-        return status;
-    s->tables[index] = a->space.table;
-    return pw_host_create(&a->program, s->seed, index, s->spec->verify, &timed_backend, a, &a->host, err);
-}
-
 static enum pw_status check_frames(void *system, struct pw_error *err)
 {
     struct pw_system *s = system;
-    struct pw_address_space spaces[PW_MAX_APPS];
+    struct pw_address_space *spaces[PW_MAX_APPS];
     for (unsigned i = 0; i < s->app_count; i++)
-        spaces[i] = s->apps[i].space;
-    return pw_address_space_check(spaces, s->app_count, err);
+        spaces[i] = &s->apps[i].space;
+    return pw_address_spaces_check(spaces, s->app_count, err);
 }
 
 static enum pw_status register_statistics(struct pw_system *s, struct pw_error *err)
@@ -185,6 +92,8 @@ static enum pw_status parse_region(struct pw_system *s, struct pw_error *err)
         first = 0;
     if (!first || last < first)
         return pw_fail(err, PW_USER_ERROR, "--kernels: '%s' is not a launch number or a range such as 2-5", text);
+    if (s->app_count > 1)
+        return pw_fail(err, PW_USER_ERROR, "--kernels needs a run of one application");
     if (s->spec->warmup)
         return pw_fail(err, PW_USER_ERROR, "--warmup and --kernels exclude each other");
     s->first_kernel = first;
@@ -192,15 +101,18 @@ static enum pw_status parse_region(struct pw_system *s, struct pw_error *err)
     return PW_OK;
 }
 
-static enum pw_status build(struct pw_system *s, struct pw_program *programs, struct pw_error *err)
+static enum pw_status build(struct pw_system *s, struct pw_program *programs, unsigned first_instance,
+                            struct pw_error *err)
 {
     if (!(s->events = pw_events_create(err)))
         return PW_FAILED;
     enum pw_status status = parse_region(s, err);
     if (status == PW_OK)
+        status = pw_config_divide_sms(&s->config, s->app_count, err);
+    if (status == PW_OK)
         status = pw_physical_memory_init(&s->physical, s->config.gpu.dram.bytes, &s->config.page, s->seed, err);
     for (unsigned i = 0; status == PW_OK && i < s->app_count; i++) {
-        status = create_app(s, i, programs[i], err);
+        status = pw_app_create(s, i, first_instance + i, programs[i], err);
         programs[i] = (struct pw_program){0};
     }
     if (status != PW_OK)
@@ -210,15 +122,15 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
                                    .touched = s->touched,
                                    .apps = s->app_count,
                                    .system = s,
-                                   .launch_done = launch_done,
+                                   .launch_done = pw_app_launch_done,
                                    .failed = gpu_failed};
     status = pw_gpu_create(&s->config.gpu, &wiring, &s->gpu, err);
     return status == PW_OK ? register_statistics(s, err) : status;
 }
 
 enum pw_status pw_system_create(const struct pw_config *config, const struct pw_run_spec *spec,
-                                struct pw_program *programs, unsigned count, struct pw_system **out,
-                                struct pw_error *err)
+                                struct pw_program *programs, unsigned count, unsigned first_instance,
+                                struct pw_system **out, struct pw_error *err)
 {
     *out = NULL;
     struct pw_system *s = calloc(1, sizeof *s);
@@ -233,7 +145,7 @@ enum pw_status pw_system_create(const struct pw_config *config, const struct pw_
     s->seed = spec->seed ? spec->seed : 1;
     s->apps = apps;
     s->app_count = s->apps_left = count;
-    enum pw_status status = build(s, programs, err);
+    enum pw_status status = build(s, programs, first_instance, err);
     if (status != PW_OK) {
         pw_system_destroy(s);
         return status;
@@ -247,11 +159,8 @@ void pw_system_destroy(struct pw_system *s)
     if (!s)
         return;
     pw_gpu_destroy(s->gpu);
-    for (unsigned i = 0; i < s->app_count; i++) {
-        pw_host_destroy(s->apps[i].host);
-        pw_address_space_release(&s->apps[i].space);
-        pw_program_release(&s->apps[i].program);
-    }
+    for (unsigned i = 0; i < s->app_count; i++)
+        pw_app_destroy(&s->apps[i]);
     free(s->apps);
     pw_stats_destroy(s->stats);
     pw_physical_memory_release(&s->physical);
@@ -272,16 +181,20 @@ static double wall_clock(void)
 
 static void report_progress(struct pw_system *s, double wall_seconds)
 {
-    const struct pw_app *a = &s->apps[0];
-    uint32_t planned = pw_host_planned(a->host);
-    double done = (double)a->launches - 1 + pw_gpu_launch_fraction(s->gpu, 0);
-    struct pw_progress p = {.fraction = planned && done >= 0 ? done / planned : -1,
+    /* As far as the application that is least far in its first run. */
+    double fraction = 1;
+    for (unsigned i = 0; i < s->app_count; i++) {
+        const struct pw_app *a = &s->apps[i];
+        uint32_t planned = pw_host_planned(a->host);
+        double done = (double)a->launches - 1 + pw_gpu_launch_fraction(s->gpu, i);
+        double of_app = a->finished ? 1 : planned && done >= 0 ? done / planned : -1;
+        fraction = of_app < fraction ? of_app : fraction;
+    }
+    struct pw_progress p = {.fraction = fraction,
                             .cycles = s->events->now,
                             .warp_instructions = pw_gpu_issued(s->gpu),
                             .wall_seconds = wall_seconds,
                             .kernel = s->kernels.count ? s->kernels.rows[s->kernels.count - 1].name : ""};
-    if (p.fraction > 1)
-        p.fraction = 1;
     s->spec->progress(s->spec->progress_context, &p);
 }
 
@@ -350,17 +263,18 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
         interval_over(s, 0, 0);
     if (s->spec->warmup)
         pw_events_post(s->events, s->spec->warmup, warmup_over, s, 0);
-    for (unsigned i = 0; i < s->app_count && !s->stop; i++)
-        resume(&s->apps[i], 0);
+    pw_apps_start(s);
     enum pw_status status = loop(s, err);
-    if (status == PW_OK)
+    if (status == PW_OK && s->app_count == 1)
         status = pw_gpu_check_idle(s->gpu, err);
     if (status == PW_OK)
         status = close_region(s, err);
     if (status != PW_OK)
         return status;
-    /* What is still on its way to DRAM arrives after the end, so that the identities can be checked on an idle GPU. */
+    /* Applications that were started over and what is still on its way to DRAM come to rest after the end, so that the
+     * identities can be checked on an idle GPU. */
     bool never = false;
+    pw_gpu_stop(s->gpu);
     pw_events_run(s->events, PW_NEVER, &never);
-    return PW_OK;
+    return pw_gpu_check_idle(s->gpu, err);
 }

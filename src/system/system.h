@@ -1,7 +1,7 @@
 /* One machine at work: a GPU, the address spaces and host programs of its applications, and the run loop.
  *
  * A host program runs until it launches a kernel, is suspended while the GPU works, and goes on when the launch has
- * finished, at that moment of simulated time. The run ends when every program has ended. */
+ * finished, at that moment of simulated time. The run ends when every program has ended once. */
 #ifndef PW_SYSTEM_SYSTEM_H
 #define PW_SYSTEM_SYSTEM_H
 
@@ -10,15 +10,22 @@
 
 struct pw_system;
 
+/* An application. When others have not finished yet, it starts over each time its program ends, so that the GPU stays as
+ * full as it was; what counts is its first complete run. */
 struct pw_app {
     struct pw_system *system;
     unsigned index;
+    unsigned instance; /* names its stream of random numbers */
     struct pw_program program;
     struct pw_host *host;
     struct pw_address_space space;
-    uint32_t launches; /* started so far */
-    size_t span;       /* of the last of them, among the system's kernels */
-    bool ended;
+    const struct pw_launch *held; /* its first launch, which waits for the other applications to come as far */
+    uint32_t launches;            /* started so far */
+    size_t span;                  /* of the last of them, among the system's kernels */
+    bool finished;                /* once */
+    pw_cycle end;                 /* of the first run */
+    uint64_t instructions;        /* issued until then */
+    unsigned checks;              /* that held in the first run */
 };
 
 /* The counters at the borders of a kernel launch or an interval. */
@@ -47,7 +54,8 @@ struct pw_system {
     struct pw_app *apps;
     struct pw_gpu *gpu;
     struct pw_stats *stats;
-    bool stop; /* the event loop returns */
+    bool starting; /* programs run up to their first launch; nothing has been backed or launched yet */
+    bool stop;     /* the event loop returns */
     struct pw_error failure;
     pw_cycle end;
     struct pw_spans kernels, intervals;
@@ -56,15 +64,27 @@ struct pw_system {
     pw_cycle region_first, region_outer;
 };
 
-/* Builds everything for the programs given (their ownership passes to the system). */
+/* Builds everything for the programs given (their ownership passes to the system). Their random streams are numbered from
+ * first_instance on. */
 enum pw_status pw_system_create(const struct pw_config *config, const struct pw_run_spec *spec,
-                                struct pw_program *programs, unsigned count, struct pw_system **out,
-                                struct pw_error *err);
+                                struct pw_program *programs, unsigned count, unsigned first_instance,
+                                struct pw_system **out, struct pw_error *err);
 void pw_system_destroy(struct pw_system *s);
 
 /* Runs to the end. PW_FAILED: no progress, something outstanding at the end, a check of the workload's that failed;
  * PW_INTERRUPTED: the caller's flag. */
 enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err);
+
+/* Ends the run with an error; the first one counts. */
+void pw_system_fail(struct pw_system *s, const struct pw_error *err);
+
+/* app.c */
+enum pw_status pw_app_create(struct pw_system *s, unsigned index, unsigned instance, struct pw_program program,
+                             struct pw_error *err);
+void pw_app_destroy(struct pw_app *a);
+/* Runs all programs up to their first launch, backs their memory page by page in turn, and launches. */
+void pw_apps_start(struct pw_system *s);
+void pw_app_launch_done(void *system, unsigned app, pw_cycle now);
 
 /* spans.c */
 uint64_t *pw_system_snapshot(struct pw_system *s, pw_cycle now);

@@ -1,7 +1,9 @@
 /* Allocation and release of virtual ranges with their frames. */
 #include "vm/address_space.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ALLOCATION_ALIGNMENT = 2 << 20 };
 
@@ -74,6 +76,7 @@ void pw_address_space_release(struct pw_address_space *a)
         pw_page_table_destroy(a->table);
     if (a->touched)
         pw_touched_release(a->touched);
+    free(a->ranges);
     *a = (struct pw_address_space){0};
 }
 
@@ -95,70 +98,130 @@ static void unmap_range(struct pw_address_space *a, uint64_t first, uint64_t out
     }
 }
 
-static enum pw_status map_page(struct pw_address_space *a, uint64_t vpn, struct pw_error *err)
+static bool map_page(struct pw_address_space *a, uint64_t vpn)
 {
     struct pw_physical_memory *p = a->physical;
     struct pw_frame_request request = {owner_of(a), {vpn}, a->order};
     pw_pfn frame;
     if (!p->policy->allocate(p->policy_state, p->frames, &request, &frame))
-        return pw_fail(err, PW_USER_ERROR, "no frame is left");
-    enum pw_status status = pw_page_table_map(a->table, (pw_vpn){vpn}, frame, a->order, err);
-    if (status != PW_OK) {
+        return false;
+    if (pw_page_table_map(a->table, (pw_vpn){vpn}, frame, a->order, NULL) != PW_OK) {
         p->policy->release(p->policy_state, p->frames, &request, frame);
-        return status;
+        return false;
     }
     a->counters->mapped += (uint64_t)PW_PAGE_BYTES << a->order;
-    return PW_OK;
+    return true;
 }
 
-static uint64_t page_outer(const struct pw_address_space *a, uint64_t outer_address)
+static enum pw_status does_not_fit(const struct pw_address_space *a, const char *name, uint64_t bytes,
+                                   struct pw_error *err)
 {
-    uint64_t page = 1ULL << a->order;
-    return (((outer_address + PW_PAGE_BYTES - 1) >> PW_PAGE_SHIFT) + page - 1) & ~(page - 1);
+    const struct pw_frames *f = a->physical->frames;
+    return pw_fail(
+        err, PW_USER_ERROR,
+        "allocation '%s' of %llu bytes does not fit: %llu of the %llu bytes of device memory are free; choose a "
+        "smaller size or a larger dram.bytes",
+        name, (unsigned long long)bytes, (unsigned long long)(pw_frames_free(f) << PW_PAGE_SHIFT),
+        (unsigned long long)(pw_frames_total(f) << PW_PAGE_SHIFT));
+}
+
+static struct pw_range *new_range(struct pw_address_space *a)
+{
+    if (a->range_count == a->range_capacity) {
+        size_t capacity = a->range_capacity ? 2 * a->range_capacity : 16;
+        struct pw_range *ranges = realloc(a->ranges, capacity * sizeof *ranges);
+        if (!ranges)
+            return NULL;
+        a->ranges = ranges;
+        a->range_capacity = capacity;
+    }
+    return &a->ranges[a->range_count++];
 }
 
 enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, pw_vaddr *out,
                                          struct pw_error *err)
 {
-    uint64_t total = pw_frames_total(a->physical->frames) << PW_PAGE_SHIFT;
+    if (bytes > pw_frames_total(a->physical->frames) << PW_PAGE_SHIFT)
+        return does_not_fit(a, name, bytes, err);
     if (bytes > OUTER_ADDRESS - a->next)
         return pw_fail(err, PW_USER_ERROR, "allocation '%s' of %llu bytes does not fit in the address space", name,
                        (unsigned long long)bytes);
-    uint64_t first = a->next >> PW_PAGE_SHIFT, outer = page_outer(a, a->next + bytes);
+    uint64_t page = 1ULL << a->order, pages = (bytes + PW_PAGE_BYTES - 1) >> PW_PAGE_SHIFT;
+    uint64_t first = a->next >> PW_PAGE_SHIFT, outer = first + ((pages + page - 1) & ~(page - 1));
     enum pw_status status = pw_touched_extend(a->touched, first, outer, err);
     if (status != PW_OK)
         return status;
-    if (bytes > total)
-        status = PW_USER_ERROR;
-    uint64_t vpn = first;
-    for (; status == PW_OK && vpn < outer; vpn += 1ULL << a->order)
-        status = map_page(a, vpn, NULL);
-    if (status != PW_OK) {
-        unmap_range(a, first, vpn);
-        return pw_fail(err, PW_USER_ERROR,
-                       "allocation '%s' of %llu bytes does not fit: %llu of the %llu bytes of device memory are free; "
-                       "choose a smaller size or a larger dram.bytes",
-                       name, (unsigned long long)bytes,
-                       (unsigned long long)(pw_frames_free(a->physical->frames) << PW_PAGE_SHIFT),
-                       (unsigned long long)total);
-    }
+    struct pw_range *r = new_range(a);
+    if (!r)
+        return pw_fail_memory(err, "the list of allocations");
+    *r = (struct pw_range){.bytes = bytes, .first = first, .outer = outer, .mapped = first};
+    snprintf(r->name, sizeof r->name, "%s", name);
     *out = (pw_vaddr){a->next};
     a->next = (a->next + bytes + ALLOCATION_ALIGNMENT - 1) & ~(uint64_t)(ALLOCATION_ALIGNMENT - 1);
     a->counters->allocated += bytes;
-    a->counters->tables = pw_page_table_node_bytes(a->table);
     return PW_OK;
 }
 
-enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, uint64_t bytes, pw_vpn *out_first,
-                                     pw_vpn *out_outer, struct pw_error *err)
+/* Maps the next page that has none; *out_more says whether there was one. */
+static enum pw_status back_one(struct pw_address_space *a, bool *out_more, struct pw_error *err)
 {
-    *out_first = pw_vpn_of(base);
-    *out_outer = (pw_vpn){page_outer(a, base.v + bytes)};
-    if (!pw_page_table_lookup(a->table, *out_first).present)
-        return pw_fail(err, PW_FAILED, "address 0x%llx is freed but not allocated", (unsigned long long)base.v);
-    unmap_range(a, out_first->v, out_outer->v);
-    a->counters->allocated -= bytes;
+    while (a->unmapped < a->range_count && a->ranges[a->unmapped].mapped == a->ranges[a->unmapped].outer)
+        a->unmapped++;
+    *out_more = a->unmapped < a->range_count;
+    if (!*out_more)
+        return PW_OK;
+    struct pw_range *r = &a->ranges[a->unmapped];
+    if (!map_page(a, r->mapped))
+        return does_not_fit(a, r->name, r->bytes, err);
+    r->mapped += 1ULL << a->order;
     return PW_OK;
+}
+
+enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, unsigned count, struct pw_error *err)
+{
+    for (bool any = true; any;) {
+        any = false;
+        for (unsigned i = 0; i < count; i++) {
+            bool more;
+            enum pw_status status = back_one(spaces[i], &more, err);
+            if (status != PW_OK)
+                return status;
+            any |= more;
+        }
+    }
+    for (unsigned i = 0; i < count; i++)
+        spaces[i]->counters->tables = pw_page_table_node_bytes(spaces[i]->table);
+    return PW_OK;
+}
+
+enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, pw_vpn *out_first, pw_vpn *out_outer,
+                                     struct pw_error *err)
+{
+    size_t i = 0;
+    while (i < a->range_count && a->ranges[i].first != pw_vpn_of(base).v)
+        i++;
+    if (i == a->range_count)
+        return pw_fail(err, PW_FAILED, "address 0x%llx is freed but not allocated", (unsigned long long)base.v);
+    struct pw_range r = a->ranges[i];
+    *out_first = (pw_vpn){r.first};
+    *out_outer = (pw_vpn){r.outer};
+    unmap_range(a, r.first, r.mapped);
+    a->counters->allocated -= r.bytes;
+    memmove(&a->ranges[i], &a->ranges[i + 1], (--a->range_count - i) * sizeof *a->ranges);
+    a->unmapped -= i < a->unmapped;
+    return PW_OK;
+}
+
+void pw_address_space_reset(struct pw_address_space *a, pw_vpn *out_first, pw_vpn *out_outer)
+{
+    for (size_t i = 0; i < a->range_count; i++) {
+        unmap_range(a, a->ranges[i].first, a->ranges[i].mapped);
+        a->counters->allocated -= a->ranges[i].bytes;
+    }
+    *out_first = (pw_vpn){FIRST_ADDRESS >> PW_PAGE_SHIFT};
+    *out_outer = (pw_vpn){(a->next + ALLOCATION_ALIGNMENT) >> PW_PAGE_SHIFT};
+    a->range_count = a->unmapped = 0;
+    a->next = FIRST_ADDRESS;
 }
 
 struct ownership {
@@ -177,16 +240,16 @@ static void check_mapping(void *context, pw_vpn vpn, pw_pfn frame, enum pw_page_
     o->pages += 1ULL << order;
 }
 
-enum pw_status pw_address_space_check(const struct pw_address_space *spaces, unsigned count, struct pw_error *err)
+enum pw_status pw_address_spaces_check(struct pw_address_space *const *spaces, unsigned count, struct pw_error *err)
 {
-    const struct pw_frames *frames = spaces[0].physical->frames;
+    const struct pw_frames *frames = spaces[0]->physical->frames;
     uint64_t used = 0;
     for (unsigned i = 0; i < count; i++) {
-        struct ownership o = {.frames = frames, .owner = owner_of(&spaces[i])};
-        pw_page_table_each(spaces[i].table, check_mapping, &o);
+        struct ownership o = {.frames = frames, .owner = owner_of(spaces[i])};
+        pw_page_table_each(spaces[i]->table, check_mapping, &o);
         if (o.wrong)
             return pw_fail(err, PW_FAILED, "app%u maps a frame it does not own", i);
-        used += o.pages + pw_page_table_node_bytes(spaces[i].table) / PW_PAGE_BYTES;
+        used += o.pages + pw_page_table_node_bytes(spaces[i]->table) / PW_PAGE_BYTES;
     }
     uint64_t taken = pw_frames_total(frames) - pw_frames_free(frames);
     if (used != taken)

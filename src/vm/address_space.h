@@ -1,8 +1,9 @@
 /* The address space of one application: its allocations, their pages, and the frames behind them.
  *
- * Allocations get consecutive ranges of virtual addresses, each aligned to 2 MiB as the CUDA driver aligns large ones,
- * and are backed when they are made: every page gets its frame from the frame policy and is mapped in the page table.
- * A range of virtual addresses is never used twice. */
+ * Allocations get consecutive ranges of virtual addresses, each aligned to 2 MiB as the CUDA driver aligns large ones.
+ * Backing is a second step, taken before a kernel runs: every page gets its frame from the frame policy and is mapped in
+ * the page table. So the pages of several programs that start together can be handed out in turn, page by page
+ * (docs/decisions.md), as a driver sees their requests. A range is not used again before the space is reset. */
 #ifndef PW_VM_ADDRESS_SPACE_H
 #define PW_VM_ADDRESS_SPACE_H
 
@@ -40,12 +41,22 @@ enum pw_status pw_physical_memory_init(struct pw_physical_memory *p, uint64_t by
                                        const struct pw_page_config *config, uint64_t seed, struct pw_error *err);
 void pw_physical_memory_release(struct pw_physical_memory *p);
 
+/* An allocation. Pages before `mapped` have their frames. */
+struct pw_range {
+    char name[32];
+    uint64_t bytes;
+    uint64_t first, outer, mapped; /* page numbers */
+};
+
 struct pw_address_space {
     pw_asid asid;
     enum pw_page_order order;
     struct pw_physical_memory *physical;
     struct pw_page_table *table;
     uint64_t next; /* first virtual address not used yet */
+    struct pw_range *ranges;
+    size_t range_count, range_capacity;
+    size_t unmapped; /* ranges before this one have all their frames */
     struct pw_page_counters *counters;
     struct pw_touched *touched;
 };
@@ -55,15 +66,22 @@ enum pw_status pw_address_space_init(struct pw_address_space *a, pw_asid asid, c
                                      struct pw_touched *touched, struct pw_error *err);
 void pw_address_space_release(struct pw_address_space *a);
 
-/* Allocates and maps `bytes` (at least 1). Too little physical memory is a user error; nothing is kept then. */
+/* Reserves addresses for `bytes` (at least 1). More than physical memory is a user error. */
 enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, pw_vaddr *out,
                                          struct pw_error *err);
 
+/* Backs everything that is allocated in these spaces, one page of each in turn. Too little physical memory is a user
+ * error. */
+enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, unsigned count, struct pw_error *err);
+
 /* Unmaps what allocate returned. The caller shoots the TLBs down, for [*out_first, *out_outer). */
-enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, uint64_t bytes, pw_vpn *out_first,
-                                     pw_vpn *out_outer, struct pw_error *err);
+enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, pw_vpn *out_first, pw_vpn *out_outer,
+                                     struct pw_error *err);
+
+/* Frees whatever is left; addresses start anew. The caller shoots the TLBs down, for [*out_first, *out_outer). */
+void pw_address_space_reset(struct pw_address_space *a, pw_vpn *out_first, pw_vpn *out_outer);
 
 /* The identity "every frame is owned once": what the page tables map is what the frames say, and nothing is left over. */
-enum pw_status pw_address_space_check(const struct pw_address_space *spaces, unsigned count, struct pw_error *err);
+enum pw_status pw_address_spaces_check(struct pw_address_space *const *spaces, unsigned count, struct pw_error *err);
 
 #endif

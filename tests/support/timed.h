@@ -125,7 +125,7 @@ static inline enum pw_status timed_try(struct timed *t)
         program = timed_program(t);
     else if (pw_program_parse(t->program, &program, &t->err) != PW_OK)
         fail_msg("%s", t->err.message);
-    if (pw_system_create(&t->config, &t->spec, &program, 1, &t->system, &t->err) != PW_OK)
+    if (pw_system_create(&t->config, &t->spec, &program, 1, 0, &t->system, &t->err) != PW_OK)
         fail_msg("%s", t->err.message);
     enum pw_status status = pw_system_run(t->system, &t->err);
     t->cycles = t->system->end;

@@ -1,0 +1,190 @@
+/* The life of an application: its host program, its memory, its launches, and its starting over.
+ *
+ * Programs that start together have their memory backed together, one page of each in turn, as a driver sees their
+ * requests (docs/decisions.md). A program that ends while others have not finished starts over from the beginning, in
+ * an empty address space (MASK, Section 6: the application that finishes first is relaunched). */
+#include "system/system.h"
+
+#include <stdlib.h>
+
+static enum pw_status backend_alloc(void *backend, uint32_t id, const char *name, uint64_t bytes, pw_vaddr *out,
+                                    struct pw_error *err)
+{
+    (void)id;
+    struct pw_app *a = backend;
+    return pw_address_space_allocate(&a->space, name, bytes, out, err);
+}
+
+static enum pw_status backend_free(void *backend, uint32_t id, pw_vaddr base, uint64_t bytes, struct pw_error *err)
+{
+    (void)id;
+    (void)bytes;
+    struct pw_app *a = backend;
+    pw_vpn first, outer;
+    enum pw_status status = pw_address_space_free(&a->space, base, &first, &outer, err);
+    if (status == PW_OK)
+        pw_gpu_shootdown(a->system->gpu, a->space.asid, first, outer);
+    return status;
+}
+
+static bool in_region(const struct pw_system *s, uint32_t kernel)
+{
+    return s->first_kernel && kernel >= s->first_kernel && kernel <= s->last_kernel;
+}
+
+static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct pw_error *err)
+{
+    struct pw_system *s = a->system;
+    pw_cycle now = s->events->now;
+    struct pw_address_space *space = &a->space;
+    enum pw_status status = pw_address_spaces_back(&space, 1, err);
+    if (status == PW_OK)
+        status = pw_gpu_launch(s->gpu, a->index, l, now, err);
+    if (status != PW_OK)
+        return status;
+    a->launches++;
+    if (!pw_spans_begin(s, &s->kernels, l->name, a->index, a->launches, now))
+        return pw_fail_memory(err, "statistics of a kernel");
+    a->span = s->kernels.count - 1;
+    if (in_region(s, a->launches) && !s->region_from) {
+        s->region_from = pw_system_snapshot(s, now);
+        s->region_first = now;
+    }
+    return PW_OK;
+}
+
+static enum pw_status backend_launch(void *backend, const struct pw_launch *l, struct pw_error *err)
+{
+    struct pw_app *a = backend;
+    enum pw_status status = PW_OK;
+    if (a->system->starting)
+        a->held = l;
+    else
+        status = launch(a, l, err);
+    if (status == PW_OK)
+        pw_host_suspend(a->host);
+    return status;
+}
+
+static const struct pw_backend timed_backend = {backend_alloc, backend_free, backend_launch};
+
+static enum pw_status create_host(struct pw_app *a, struct pw_error *err)
+{
+    struct pw_system *s = a->system;
+    return pw_host_create(&a->program, s->seed, a->instance, s->spec->verify, &timed_backend, a, &a->host, err);
+}
+
+enum pw_status pw_app_create(struct pw_system *s, unsigned index, unsigned instance, struct pw_program program,
+                             struct pw_error *err)
+{
+    struct pw_app *a = &s->apps[index];
+    a->system = s;
+    a->index = index;
+    a->instance = instance;
+    a->program = program;
+    enum pw_status status = pw_address_space_init(&a->space, (pw_asid)index, &s->config.page, &s->physical,
+                                                  &s->page_counters[index], &s->touched[index], err);
+    if (status != PW_OK)
+        return status;
+    s->tables[index] = a->space.table;
+    return create_host(a, err);
+}
+
+void pw_app_destroy(struct pw_app *a)
+{
+    pw_host_destroy(a->host);
+    pw_address_space_release(&a->space);
+    pw_program_release(&a->program);
+}
+
+static void resume(struct pw_app *a, pw_cycle now);
+
+static void start_over(struct pw_app *a, pw_cycle now)
+{
+    struct pw_system *s = a->system;
+    struct pw_error err;
+    pw_vpn first, outer;
+    pw_host_destroy(a->host);
+    a->host = NULL;
+    pw_address_space_reset(&a->space, &first, &outer);
+    pw_gpu_shootdown(s->gpu, a->space.asid, first, outer);
+    if (create_host(a, &err) != PW_OK)
+        pw_system_fail(s, &err);
+    else
+        resume(a, now);
+}
+
+/* Notes the first end of a program; the last application to come so far ends the run. */
+static void finish(struct pw_app *a, pw_cycle now)
+{
+    struct pw_system *s = a->system;
+    a->finished = true;
+    a->end = now;
+    a->instructions = pw_gpu_app_issued(s->gpu, a->index);
+    a->checks = pw_host_checks(a->host);
+    if (--s->apps_left == 0) {
+        s->end = now;
+        s->stop = true;
+    }
+}
+
+/* Runs the host program up to its next launch or its end. */
+static void resume(struct pw_app *a, pw_cycle now)
+{
+    struct pw_system *s = a->system;
+    struct pw_error err;
+    if (!pw_host_resume(a->host))
+        return;
+    if (pw_host_outcome(a->host, &err) != PW_OK) {
+        pw_system_fail(s, &err);
+        return;
+    }
+    bool launched = a->launches > 0;
+    if (!a->finished)
+        finish(a, now);
+    /* A program without a launch takes no time and could start over for ever. */
+    if (s->apps_left && launched)
+        start_over(a, now);
+}
+
+void pw_app_launch_done(void *system, unsigned app, pw_cycle now)
+{
+    struct pw_system *s = system;
+    struct pw_app *a = &s->apps[app];
+    if (!s->apps_left)
+        return;
+    struct pw_span *span = &s->kernels.rows[a->span];
+    pw_spans_end(s, span, now);
+    if (in_region(s, a->launches)) {
+        free(s->region_to);
+        s->region_to = pw_system_snapshot(s, now);
+        s->region_outer = now;
+    }
+    if (!span->to) {
+        struct pw_error err;
+        pw_fail_memory(&err, "statistics of a kernel");
+        pw_system_fail(s, &err);
+        return;
+    }
+    resume(a, now);
+}
+
+void pw_apps_start(struct pw_system *s)
+{
+    struct pw_address_space *spaces[PW_MAX_APPS];
+    struct pw_error err;
+    s->starting = true;
+    for (unsigned i = 0; i < s->app_count && !s->stop; i++) {
+        spaces[i] = &s->apps[i].space;
+        resume(&s->apps[i], 0);
+    }
+    s->starting = false;
+    if (s->stop)
+        return;
+    enum pw_status status = pw_address_spaces_back(spaces, s->app_count, &err);
+    for (unsigned i = 0; status == PW_OK && i < s->app_count; i++)
+        if (s->apps[i].held)
+            status = launch(&s->apps[i], s->apps[i].held, &err);
+    if (status != PW_OK)
+        pw_system_fail(s, &err);
+}
