@@ -80,6 +80,9 @@ static const char *const cases[] = {
     "BFS2:nodes=5000:kind=rmat",
     "BFS2:nodes=777:kind=rmat:degree=3",
     "BFS2:nodes=2000:kind=grid",
+    "NN:images=1",
+    "NN:images=3",
+    "NN:scale=0.07",
     "GUP:table=8:ctas=1",
     "GUP:table=12344:ctas=3:updates=7",
     "GUP:table=64KB:ctas=5",
@@ -94,6 +97,10 @@ static const char *const cases[] = {
     "RED:bytes=123456:iterations=2",
     "RED:bytes=500004:iterations=1",
     "RED:scale=0.013",
+    "CFD:cells=1",
+    "CFD:cells=193:iterations=2",
+    "CFD:cells=2501:bin=2:iterations=3",
+    "CFD:scale=0.003",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
