@@ -16,7 +16,7 @@ struct arguments {
     const char *machine, *design, *workload, *kernels, *json, *csv;
     struct pw_cli_list sets;
     uint64_t seed, interval, warmup;
-    bool quiet, verify;
+    bool quiet, verify, alone;
 };
 
 static const struct pw_cli_flag flags[] = {
@@ -24,8 +24,8 @@ static const struct pw_cli_flag flags[] = {
      "sizes and latencies (default mosaic)"},
     {'d', "design", PW_CLI_TEXT, offsetof(struct arguments, design), "NAME|FILE.yaml[+…]",
      "policy choices, several laid over one another (default gpu-mmu)"},
-    {'w', "workload", PW_CLI_TEXT, offsetof(struct arguments, workload), "NAME[:k=v]…",
-     "the program to run, with its parameters (required)"},
+    {'w', "workload", PW_CLI_TEXT, offsetof(struct arguments, workload), "NAME[:k=v]…[,…]",
+     "the program to run, with its parameters; several share the GPU (required)"},
     {0, "set", PW_CLI_LIST, offsetof(struct arguments, sets), "KEY=VALUE", "set one option; may be repeated"},
     {0, "seed", PW_CLI_NUMBER, offsetof(struct arguments, seed), "N", "seed of all random numbers (default 1)"},
     {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write the result as JSON"},
@@ -33,6 +33,8 @@ static const struct pw_cli_flag flags[] = {
     {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL, "no table and no progress bar"},
     {0, "verify", PW_CLI_SWITCH, offsetof(struct arguments, verify), NULL,
      "check the workload's result against a sequential implementation"},
+    {0, "alone", PW_CLI_SWITCH, offsetof(struct arguments, alone), NULL,
+     "run each application alone too: weighted speedup and unfairness"},
     {0, "interval", PW_CLI_NUMBER, offsetof(struct arguments, interval), "CYCLES",
      "also keep the metrics of every so many cycles"},
     {0, "warmup", PW_CLI_NUMBER, offsetof(struct arguments, warmup), "CYCLES",
@@ -121,6 +123,7 @@ static int simulate(const struct arguments *a)
         .set_count = a->sets.count,
         .seed = a->seed,
         .verify = a->verify,
+        .alone = a->alone,
         .interval = a->interval,
         .warmup = a->warmup,
         .kernels = a->kernels,

@@ -142,12 +142,20 @@ void pw_result_csv(const struct pw_result *r, struct pw_text *out)
     pw_text_add(out, "run,app,component,metric,unit,value\n");
     integer_row(&w, "", "run", "cycles", "cycles", r->cycles);
     real_row(&w, "", "run", "nanoseconds", "ns", r->nanoseconds);
+    real_row(&w, "", "run", "ipc_throughput", "instructions/cycle", r->ipc_throughput);
+    if (r->weighted_speedup > 0) {
+        real_row(&w, "", "run", "weighted_speedup", "", r->weighted_speedup);
+        real_row(&w, "", "run", "unfairness", "", r->unfairness);
+    }
     for (size_t i = 0; i < r->app_count; i++) {
         char app[32];
         snprintf(app, sizeof app, "app%zu", i);
         integer_row(&w, app, "run", "warp_instructions", "instructions", r->apps[i].warp_instructions);
         integer_row(&w, app, "run", "cycles", "cycles", r->apps[i].cycles);
         real_row(&w, app, "run", "ipc", "instructions/cycle", r->apps[i].ipc);
+        if (r->apps[i].ipc_alone > 0)
+            real_row(&w, app, "run", "ipc_alone", "instructions/cycle", r->apps[i].ipc_alone);
+        integer_row(&w, app, "run", "sms", "SMs", r->apps[i].sms);
     }
     for (size_t i = 0; i < r->metric_count; i++)
         metric_row(&w, &r->metrics[i]);

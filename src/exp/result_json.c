@@ -68,6 +68,12 @@ static void add_apps(const struct pw_result *r, struct pw_text *out)
         pw_text_add(out, ", ");
         add_real(out, "ipc", app->ipc);
         pw_text_add(out, ", ");
+        if (app->ipc_alone > 0) {
+            add_real(out, "ipc_alone", app->ipc_alone);
+            pw_text_add(out, ", ");
+        }
+        add_integer(out, "sms", app->sms);
+        pw_text_add(out, ", ");
         add_integer(out, "checks", app->checks);
         pw_text_add(out, "}");
     }
@@ -159,6 +165,14 @@ void pw_result_json(const struct pw_result *r, struct pw_text *out)
     add_integer(out, "cycles", r->cycles);
     pw_text_add(out, ",\n  ");
     add_real(out, "nanoseconds", r->nanoseconds);
+    pw_text_add(out, ",\n  ");
+    add_real(out, "ipc_throughput", r->ipc_throughput);
+    if (r->weighted_speedup > 0) {
+        pw_text_add(out, ",\n  ");
+        add_real(out, "weighted_speedup", r->weighted_speedup);
+        pw_text_add(out, ",\n  ");
+        add_real(out, "unfairness", r->unfairness);
+    }
     pw_text_add(out, ",\n");
     add_apps(r, out);
     add_metrics(r, out);

@@ -201,25 +201,42 @@ static void unit_section(struct view *v, size_t section)
     }
 }
 
+static void app_row(const struct pw_app_result *app, bool alone, struct pw_table *t)
+{
+    char number[PW_NUMBER_CAPACITY];
+    pw_table_cell_printable(t, app->name);
+    pw_format_integer(number, app->sms);
+    pw_table_cell(t, number);
+    pw_format_integer(number, app->warp_instructions);
+    pw_table_cell(t, number);
+    pw_format_integer(number, app->cycles);
+    pw_table_cell(t, number);
+    pw_format_real(number, app->ipc);
+    pw_table_cell(t, number);
+    if (alone) {
+        pw_format_real(number, app->ipc_alone);
+        pw_table_cell(t, number);
+    }
+}
+
 static void app_section(const struct pw_result *r, struct pw_text *out)
 {
-    struct pw_table t = {.columns = 4, .align = "lr", .indent = "  "};
+    bool alone = r->weighted_speedup > 0;
+    struct pw_table t = {.columns = alone ? 6 : 5, .align = "lr", .indent = "  "};
     pw_table_heading(&t, "Applications");
     pw_table_cell(&t, "");
+    pw_table_cell(&t, "SMs");
     pw_table_cell(&t, "warp instructions");
     pw_table_cell(&t, "cycles");
     pw_table_cell(&t, "IPC");
-    for (size_t i = 0; i < r->app_count; i++) {
-        char number[PW_NUMBER_CAPACITY];
-        pw_table_cell_printable(&t, r->apps[i].name);
-        pw_format_integer(number, r->apps[i].warp_instructions);
-        pw_table_cell(&t, number);
-        pw_format_integer(number, r->apps[i].cycles);
-        pw_table_cell(&t, number);
-        pw_format_real(number, r->apps[i].ipc);
-        pw_table_cell(&t, number);
-    }
+    if (alone)
+        pw_table_cell(&t, "IPC alone");
+    for (size_t i = 0; i < r->app_count; i++)
+        app_row(&r->apps[i], alone, &t);
     pw_table_finish(&t, out);
+    if (alone)
+        pw_text_print(out, "  weighted speedup %.3f, IPC throughput %.2f, unfairness %.3f\n\n", r->weighted_speedup,
+                      r->ipc_throughput, r->unfairness);
 }
 
 static void summary(const struct pw_result *r, struct pw_text *out)
