@@ -101,6 +101,13 @@ static const char *const cases[] = {
     "CFD:cells=193:iterations=2",
     "CFD:cells=2501:bin=2:iterations=3",
     "CFD:scale=0.003",
+    "FWT:log2=2",
+    "FWT:log2=3",
+    "FWT:log2=6",
+    "FWT:log2=11",
+    "FWT:log2=12",
+    "FWT:log2=15",
+    "FWT:scale=0.004",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
