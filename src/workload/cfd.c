@@ -174,8 +174,7 @@ static void time_step_kernel(struct pw_warp *w, const void *arguments)
 static void launch(struct pw_host *h, struct arguments *g, const char *name, pw_kernel_fn *kernel, uint32_t registers)
 {
     struct pw_dim3 grid = {(uint32_t)(g->nelr / BLOCK), 1, 1}, block = {BLOCK, 1, 1};
-    struct pw_launch l = {name, grid, block, .registers = registers, .kernel = kernel, .arguments = g};
-    pw_launch(h, &l);
+    pw_launch(h, &(struct pw_launch){name, grid, block, .registers = registers, .kernel = kernel, .arguments = g});
 }
 
 static void upload(struct arguments *g, const struct pw_tet *mesh, uint32_t cells)
@@ -233,6 +232,7 @@ static void verify(struct pw_host *h, const struct arguments *g, const struct pw
         for (int v = 0; v < VARIABLES; v++)
             if (!(((const float *)g->variables.data)[i + v * g->nelr] == from[i].variable[v]))
                 wrong = i;
+    pw_host_expect(h, pw_tetmesh_consistent(mesh, cells), "the mesh's neighbours disagree");
     pw_host_expect(h, wrong == cells, "cell %u differs from the sequential solver", wrong);
 }
 

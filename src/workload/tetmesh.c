@@ -132,3 +132,28 @@ struct pw_tet *pw_tetmesh_make(struct pw_host *h, uint32_t cells, uint32_t bin, 
                 }
     return mesh;
 }
+
+static bool same_face(const float a[3], const float b[3])
+{
+    float difference = 0, length = 0;
+    for (uint32_t axis = 0; axis < AXES; axis++) {
+        difference += (a[axis] + b[axis]) * (a[axis] + b[axis]);
+        length += a[axis] * a[axis];
+    }
+    return difference < 1e-6F * length;
+}
+
+bool pw_tetmesh_consistent(const struct pw_tet *mesh, uint32_t cells)
+{
+    for (uint32_t i = 0; i < cells; i++)
+        for (uint32_t face = 0; face < PW_TET_FACES; face++) {
+            int32_t there = mesh[i].neighbour[face];
+            uint32_t found = there < 0;
+            for (uint32_t other = 0; there >= 0 && other < PW_TET_FACES; other++)
+                found += mesh[there].neighbour[other] == (int32_t)i &&
+                         same_face(mesh[i].normal[face], mesh[there].normal[other]);
+            if (found != 1)
+                return false;
+        }
+    return true;
+}

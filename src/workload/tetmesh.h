@@ -22,4 +22,7 @@ struct pw_tet {
 /* `cells` tetrahedra, of cubes of side `edge`, numbered in bins of `bin` cubes a side. Lives as long as the program. */
 struct pw_tet *pw_tetmesh_make(struct pw_host *h, uint32_t cells, uint32_t bin, float edge, uint64_t seed);
 
+/* Whether neighbours agree: each knows the other behind one face, and the two have that face in common. */
+bool pw_tetmesh_consistent(const struct pw_tet *mesh, uint32_t cells);
+
 #endif
