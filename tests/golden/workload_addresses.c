@@ -195,6 +195,46 @@ static void reduction_reads_each_element_once_and_stores_one_sum_per_cta(void **
     expect_each(PW_OP_LOAD, 1, 0, 0);
 }
 
+static void scalar_product_reads_each_pair_once_and_stores_one_product(void **state)
+{
+    (void)state;
+    run("SCP:vectors=7:elements=4099", 1);
+    expect_each(PW_OP_LOAD, 0, 7 * 4099, 1);
+    expect_each(PW_OP_LOAD, 1, 7 * 4099, 1);
+    expect_each(PW_OP_STORE, 2, 7, 1);
+    expect_each(PW_OP_STORE, 0, 0, 0);
+}
+
+/* A box of 4 x 4 x 4 cubes, two CTAs, one iteration: each stage reads neighbours, normals and fluxes once. */
+static void cfd_gathers_the_five_variables_of_each_neighbour(void **state)
+{
+    (void)state;
+    enum { SIDE = 4, CUBES = SIDE * SIDE * SIDE, CELLS = 6 * CUBES, STAGES = 3 };
+    enum { AREAS, NEIGHBOURS, NORMALS, VARIABLES, OLD, FLUXES, STEPS };
+    run("CFD:cells=384:bin=2", 1);
+    expect_each(PW_OP_LOAD, AREAS, CELLS, 1);
+    expect_each(PW_OP_LOAD, NEIGHBOURS, 4 * CELLS, STAGES);
+    expect_each(PW_OP_LOAD, NORMALS, 12 * CELLS, STAGES);
+    expect_each(PW_OP_LOAD, OLD, 5 * CELLS, STAGES);
+    expect_each(PW_OP_LOAD, FLUXES, 5 * CELLS, STAGES);
+    expect_each(PW_OP_LOAD, STEPS, CELLS, STAGES);
+    expect_each(PW_OP_STORE, VARIABLES, 5 * CELLS, 1 + STAGES);
+    expect_each(PW_OP_STORE, OLD, 5 * CELLS, 1);
+    expect_each(PW_OP_STORE, FLUXES, 5 * CELLS, 1 + STAGES);
+    expect_each(PW_OP_STORE, STEPS, CELLS, 1);
+    uint32_t gathered = 0;
+    for (uint32_t i = 0; i < CELLS; i++) {
+        uint32_t loads = touches[PW_OP_LOAD][VARIABLES][i]; /* step factor; each stage itself and as a neighbour */
+        assert_in_range(loads, 1 + STAGES, 1 + 5 * STAGES);
+        assert_int_equal((loads - 1) % STAGES, 0);
+        gathered += (loads - 1) / STAGES - 1;
+        for (uint32_t v = 1; v < 5; v++)
+            assert_int_equal(touches[PW_OP_LOAD][VARIABLES][i + v * CELLS], loads);
+    }
+    /* six triangles within a cube, two between neighbouring cubes, each seen from both sides */
+    assert_int_equal(gathered, 2 * (6 * CUBES + 2 * 3 * SIDE * SIDE * (SIDE - 1)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +246,8 @@ int main(void)
         cmocka_unit_test(bfs_touches_what_a_search_over_a_grid_must),
         cmocka_unit_test(triad_uses_its_two_sets_of_arrays_in_turn),
         cmocka_unit_test(reduction_reads_each_element_once_and_stores_one_sum_per_cta),
+        cmocka_unit_test(scalar_product_reads_each_pair_once_and_stores_one_product),
+        cmocka_unit_test(cfd_gathers_the_five_variables_of_each_neighbour),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

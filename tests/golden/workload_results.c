@@ -101,6 +101,14 @@ static const char *const cases[] = {
     "CFD:cells=193:iterations=2",
     "CFD:cells=2501:bin=2:iterations=3",
     "CFD:scale=0.003",
+    "SCP:vectors=1:elements=1",
+    "SCP:vectors=3:elements=1025",
+    "SCP:vectors=130:elements=77",
+    "SCP:scale=0.005",
+    "BP:inputs=16",
+    "BP:inputs=4112",
+    "BP:scale=0.005",
+    "backprop:inputs=304",
     "FWT:log2=2",
     "FWT:log2=3",
     "FWT:log2=6",
@@ -245,6 +253,7 @@ static void without_values_the_addresses_are_the_same(void **state)
                                         "MM:m=128:n=32:k=16",
                                         "TRD:bytes=12340",
                                         "RED:bytes=12340",
+                                        "SCP:vectors=5:elements=2000",
                                         "pointer_chase:order=stride:bytes=1MB"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char off[128];
@@ -266,7 +275,10 @@ static void impossible_sizes_are_user_errors(void **state)
                                         "gather:table=17GB:values=off",
                                         "pointer_chase:stride=12",
                                         "pointer_chase:bytes=64:stride=128",
-                                        "BFS2:nodes=1G:degree=4"};
+                                        "BFS2:nodes=1G:degree=4",
+                                        "TRD:bytes=9GB:values=off",
+                                        "RED:bytes=1GB:scale=3:values=off",
+                                        "SCP:vectors=1M:values=off"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct pw_program p;
         struct pw_error err;
