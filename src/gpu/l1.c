@@ -60,12 +60,11 @@ static void send(struct pw_sm *sm, struct pw_access access, const struct pw_mshr
     struct pw_request *r = pw_request_take(&g->pool);
     *r = (struct pw_request){.line = access.line,
                              .owner = access.owner,
-                             .kind = access.kind,
+                             .kind = access.kind & 15U,
                              .sectors = access.sectors,
                              .full = access.full,
                              .source = (uint16_t)sm->id,
                              .app = sm->app,
-                             .issued = at,
                              .l1_miss = e ? pw_mshr_place(&sm->l1_mshr, e) : 0};
     pw_memory_send(g->memory, r, at + g->config.l1d.latency);
 }

@@ -96,7 +96,7 @@ static void park(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_mshr_entry 
         *r = (struct pw_request){.vaddr_line = e->lines[e->next].line,
                                  .sectors = e->lines[e->next].sectors,
                                  .full = e->lines[e->next].full,
-                                 .kind = e->kind,
+                                 .kind = e->kind & 15U,
                                  .owner = e->owner};
         pw_mshr_wait(miss, r);
     }

@@ -40,7 +40,6 @@ static void write_back(struct pw_slice *s, const struct pw_victim *victim, pw_as
     struct pw_memory *m = s->memory;
     struct pw_request *r = pw_request_take(m->pool);
     *r = (struct pw_request){.line = victim->line,
-                             .issued = now,
                              .kind = PW_REQUEST_WRITEBACK,
                              .slice = s->index,
                              .sectors = m->config.l2.sectored ? victim->dirty : PW_ALL_SECTORS,

@@ -11,7 +11,6 @@ struct pw_request_chunk {
     struct pw_request requests[REQUESTS_PER_CHUNK];
     struct pw_request_chunk *next;
 };
-_Static_assert(sizeof(struct pw_request) == 64, "a request is one host cache line");
 
 void pw_request_pool_init(struct pw_request_pool *p)
 {

@@ -19,32 +19,29 @@ enum pw_request_kind {
     PW_REQUEST_WRITEBACK, /* a dirty line on its way from the L2 to DRAM */
 };
 
+/* Half a host cache line: thousands are in flight, and each is touched at every stop on its way. */
 struct pw_request {
-    _Alignas(64) struct pw_request *next;
-    pw_cycle issued; /* when it left its source: the start of its latency */
-    pw_cycle queued; /* when it entered the DRAM queue */
-    uint32_t line;   /* physical address / 128 */
-    uint32_t owner;  /* meaning belongs to the source: the load slot, the walk */
-    uint16_t source; /* SM */
-    uint8_t kind;    /* enum pw_request_kind */
-    uint8_t sectors; /* mask of 32-byte sectors, bit 0 the lowest address; 0xf is the whole line */
-    union {
-        uint8_t full;    /* of a write: sectors that are written completely */
-        uint8_t awaited; /* of a read below the L2: the sectors it came for, while `sectors` are those it fetches */
-    };
-    uint8_t level; /* page-table level 1 to 4, 0 for data */
-    pw_asid app;
-    uint8_t bank;   /* DRAM: bank within the channel */
-    uint32_t row;   /* DRAM: row within the bank */
-    uint16_t slice; /* of the L2, over all channels */
-    uint64_t age;   /* DRAM: order of arrival within the channel */
+    _Alignas(32) struct pw_request *next;
     union {
         uint64_t vaddr_line; /* virtual address / 128, while the request waits for its translation */
         struct {
             uint32_t l1_miss, l2_miss; /* afterwards: the miss registers it holds on its way */
         };
     };
+    uint32_t line;     /* physical address / 128 */
+    uint32_t owner;    /* meaning belongs to the source: the load slot, the walk */
+    uint16_t source;   /* SM */
+    uint16_t slice;    /* of the L2, over all channels */
+    uint8_t kind : 4;  /* enum pw_request_kind */
+    uint8_t level : 4; /* page-table level 1 to 4, 0 for data */
+    uint8_t sectors;   /* mask of 32-byte sectors, bit 0 the lowest address; 0xf is the whole line */
+    union {
+        uint8_t full;    /* of a write: sectors that are written completely */
+        uint8_t awaited; /* of a read below the L2: the sectors it came for, while `sectors` are those it fetches */
+    };
+    pw_asid app;
 };
+_Static_assert(sizeof(struct pw_request) == 32, "a request is half a host cache line");
 
 /* owner of a request that nobody waits for. */
 #define PW_NO_OWNER UINT32_MAX

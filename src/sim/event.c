@@ -52,10 +52,10 @@ static bool grow(struct pw_events *q)
     return true;
 }
 
-bool pw_events_extend(struct pw_events *q, size_t slot)
+struct pw_event_block *pw_events_extend(struct pw_events *q, size_t slot)
 {
     if (!q->free && !grow(q))
-        return false;
+        return NULL;
     struct pw_event_block *block = q->free;
     struct pw_bucket *b = &q->wheel[slot];
     q->free = block->next;
@@ -67,7 +67,7 @@ bool pw_events_extend(struct pw_events *q, size_t slot)
         b->first = block;
     b->last = block;
     q->occupied[slot / 64] |= 1ULL << (slot % 64);
-    return true;
+    return block;
 }
 
 static bool earlier(const struct pw_late_event *a, const struct pw_late_event *b)

@@ -64,18 +64,20 @@ struct pw_events {
 struct pw_events *pw_events_create(struct pw_error *err);
 void pw_events_destroy(struct pw_events *q);
 
-/* The slow halves of pw_events_post: a further block for a bucket (false when memory is out), and the heap. */
-bool pw_events_extend(struct pw_events *q, size_t slot);
+/* The slow halves of pw_events_post: a further block for a bucket (NULL when memory is out), and the heap. */
+struct pw_event_block *pw_events_extend(struct pw_events *q, size_t slot);
 void pw_events_post_late(struct pw_events *q, pw_cycle time, struct pw_event event);
 
 /* Puts an event at the end of a bucket of the wheel. */
 static inline void pw_events_append(struct pw_events *q, size_t slot, struct pw_event event)
 {
-    struct pw_bucket *b = &q->wheel[slot];
-    if (!b->last || b->last->count == PW_EVENTS_PER_BLOCK)
-        if (!pw_events_extend(q, slot))
+    struct pw_event_block *last = q->wheel[slot].last;
+    if (__builtin_expect(!last || last->count == PW_EVENTS_PER_BLOCK, 0)) {
+        last = pw_events_extend(q, slot);
+        if (!last)
             return;
-    b->last->events[b->last->count++] = event;
+    }
+    last->events[last->count++] = event;
     q->pending++;
 }
 

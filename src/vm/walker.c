@@ -107,11 +107,10 @@ static void read_memory(struct pw_walker *w, uint32_t id, pw_cycle at)
     struct pw_request *r = pw_request_take(w->wiring.pool);
     uint64_t address = k->reads[k->level].v;
     *r = (struct pw_request){.line = (uint32_t)(address >> PW_LINE_SHIFT),
-                             .issued = at,
                              .owner = id,
                              .kind = PW_REQUEST_WALK,
                              .sectors = (uint8_t)(1U << (address % PW_LINE_BYTES / PW_SECTOR_BYTES)),
-                             .level = (uint8_t)(k->level + 1),
+                             .level = (k->level + 1U) & 15U,
                              .app = k->asid};
     w->counters[k->asid].reads++;
     pw_memory_send_walk(w->wiring.memory, r, at);
