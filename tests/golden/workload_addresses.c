@@ -127,6 +127,22 @@ static void hotspot_loads_each_tile_with_its_halo(void **state)
     expect_each(PW_OP_STORE, 1, SIZE * SIZE, 1);
 }
 
+static void laplace_loads_each_plane_of_a_tile_with_its_halo(void **state)
+{
+    (void)state;
+    enum { NX = 70, NY = 13, NZ = 9, PITCH = 128 };
+    run("LPS:nx=70:ny=13:nz=9", 1);
+    for (int i = 0; i < PITCH * NY * NZ; i++) {
+        int x = i % PITCH, y = i / PITCH % NY;
+        uint32_t tiles = 0;
+        for (int by = 0; by < NY; by += 4)
+            for (int bx = 0; bx < NX; bx += 32)
+                tiles += x >= bx - 1 && x <= bx + 32 && y >= by - 1 && y <= by + 4;
+        assert_int_equal(touches[PW_OP_LOAD][0][i], x < NX ? tiles : 0);
+        assert_int_equal(touches[PW_OP_STORE][1][i], x < NX);
+    }
+}
+
 static void sgemm_reads_a_per_column_of_tiles_and_b_per_row(void **state)
 {
     (void)state;
@@ -242,6 +258,7 @@ int main(void)
         cmocka_unit_test(gather_reads_the_whole_table_and_nothing_else),
         cmocka_unit_test(pointer_chase_is_one_cycle_through_all_places),
         cmocka_unit_test(hotspot_loads_each_tile_with_its_halo),
+        cmocka_unit_test(laplace_loads_each_plane_of_a_tile_with_its_halo),
         cmocka_unit_test(sgemm_reads_a_per_column_of_tiles_and_b_per_row),
         cmocka_unit_test(bfs_touches_what_a_search_over_a_grid_must),
         cmocka_unit_test(triad_uses_its_two_sets_of_arrays_in_turn),

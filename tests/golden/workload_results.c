@@ -250,6 +250,7 @@ static void without_values_the_addresses_are_the_same(void **state)
                                         "alu:ctas=3",
                                         "pointer_chase:hops=5000:bytes=100KB",
                                         "HS:side=40:iterations=3",
+                                        "LPS:nx=70:ny=13:nz=9",
                                         "MM:m=128:n=32:k=16",
                                         "TRD:bytes=12340",
                                         "RED:bytes=12340",
