@@ -116,6 +116,10 @@ static const char *const cases[] = {
     "FWT:log2=12",
     "FWT:log2=15",
     "FWT:scale=0.004",
+    "FFT:ffts=2",
+    "FFT:ffts=14:passes=2",
+    "FFT:ffts=27",
+    "FFT:scale=0.001",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
