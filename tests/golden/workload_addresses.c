@@ -251,6 +251,20 @@ static void cfd_gathers_the_five_variables_of_each_neighbour(void **state)
     assert_int_equal(gathered, 2 * (6 * CUBES + 2 * 3 * SIDE * SIDE * (SIDE - 1)));
 }
 
+static void scan_reads_each_element_twice_and_writes_it_once(void **state)
+{
+    (void)state;
+    run("SCAN:bytes=120016", 1); /* the second time and the writes are vectors of four, counted at their first word */
+    for (uint32_t i = 0; i < WORDS; i++) {
+        assert_int_equal(touches[PW_OP_LOAD][0][i], i < 30004 ? 1 + (i % 4 == 0) : 0);
+        assert_int_equal(touches[PW_OP_STORE][1][i], i < 30004 && i % 4 == 0);
+    }
+    expect_each(PW_OP_STORE, 2, 64, 2); /* sums of the regions, and their scan */
+    expect_each(PW_OP_LOAD, 2, 64, 2);
+    expect_each(PW_OP_STORE, 0, 0, 0);
+    expect_each(PW_OP_LOAD, 1, 0, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +279,7 @@ int main(void)
         cmocka_unit_test(reduction_reads_each_element_once_and_stores_one_sum_per_cta),
         cmocka_unit_test(scalar_product_reads_each_pair_once_and_stores_one_product),
         cmocka_unit_test(cfd_gathers_the_five_variables_of_each_neighbour),
+        cmocka_unit_test(scan_reads_each_element_twice_and_writes_it_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

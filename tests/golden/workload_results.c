@@ -116,6 +116,11 @@ static const char *const cases[] = {
     "FWT:log2=12",
     "FWT:log2=15",
     "FWT:scale=0.004",
+    "SCAN:bytes=4",
+    "SCAN:bytes=16KB",
+    "SCAN:bytes=123456:iterations=2",
+    "SCAN:bytes=1000016",
+    "SCAN:scale=0.01",
     "FFT:ffts=2",
     "FFT:ffts=14:passes=2",
     "FFT:ffts=27",
@@ -259,6 +264,7 @@ static void without_values_the_addresses_are_the_same(void **state)
                                         "TRD:bytes=12340",
                                         "RED:bytes=12340",
                                         "SCP:vectors=5:elements=2000",
+                                        "SCAN:bytes=70000",
                                         "pointer_chase:order=stride:bytes=1MB"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char off[128];
@@ -283,7 +289,8 @@ static void impossible_sizes_are_user_errors(void **state)
                                         "BFS2:nodes=1G:degree=4",
                                         "TRD:bytes=9GB:values=off",
                                         "RED:bytes=1GB:scale=3:values=off",
-                                        "SCP:vectors=1M:values=off"};
+                                        "SCP:vectors=1M:values=off",
+                                        "SCAN:bytes=8GB:values=off"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct pw_program p;
         struct pw_error err;
