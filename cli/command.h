@@ -42,7 +42,8 @@ struct pw_cli_command {
 extern const struct pw_cli_command *const pw_cli_commands[];
 const struct pw_cli_command *pw_cli_find(const char *name);
 
-extern const struct pw_cli_command pw_cli_run_command, pw_cli_list_command, pw_cli_diff_command, pw_cli_help_command;
+extern const struct pw_cli_command pw_cli_run_command, pw_cli_list_command, pw_cli_workload_command,
+    pw_cli_diff_command, pw_cli_help_command;
 
 /* Puts the flags of argv[1..argc) into `arguments` and moves what is no flag to argv[0..*out_rest). Returns false when
  * there is nothing more to do (help was asked for, or a mistake reported); *out_status is then the exit code. */
@@ -55,6 +56,9 @@ int pw_cli_report(const struct pw_error *err);
 
 /* Says that `wrong` is no KIND, suggests the nearest of `names`, and returns the exit code. */
 int pw_cli_unknown(const char *kind, const char *wrong, const char *const *names, const char *see);
+
+/* Catches SIGINT and SIGTERM from now on; what is returned becomes true at the first one, and a second one kills. */
+const volatile bool *pw_cli_catch_interrupts(void);
 
 /* Help texts on standard output; the exit code. */
 int pw_cli_overview(void);

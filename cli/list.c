@@ -1,6 +1,7 @@
 /* pagewalk list: what there is to choose from, as a table or as JSON. */
 #include "command.h"
 
+#include "exp/profile.h"
 #include "exp/table.h"
 
 #include <stdio.h>
@@ -44,6 +45,15 @@ static const char *or_empty(const char *string)
     return string ? string : "";
 }
 
+static void add_sizes(struct pw_table *table, const struct pw_listing *entry)
+{
+    char names[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < entry->size_count && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? " " : "", entry->sizes[i].name);
+    pw_table_cell(table, names);
+}
+
 static void add_row(void *context, const struct pw_listing *entry)
 {
     struct listing *l = context;
@@ -53,6 +63,10 @@ static void add_row(void *context, const struct pw_listing *entry)
         pw_table_cell(&l->table, or_empty(entry->value));
     if (l->kind->range)
         pw_table_cell(&l->table, or_empty(entry->range));
+    if (l->kind->kind == PW_LIST_WORKLOADS) {
+        pw_table_cell(&l->table, or_empty(entry->papers));
+        add_sizes(&l->table, entry);
+    }
     pw_table_cell(&l->table, or_empty(entry->summary));
     l->count++;
 }
@@ -63,16 +77,24 @@ static void add_member(struct pw_text *text, const char *name, const char *value
     pw_text_json_string(text, or_empty(value));
 }
 
-static void add_words(struct pw_text *text, const char *words)
+/* What only workloads have. */
+static void add_workload(struct pw_text *text, const struct pw_listing *entry)
 {
-    char word[128];
-    const char *separator = "";
-    for (size_t length; words += strspn(words, " "), (length = strcspn(words, " ")) > 0; words += length) {
-        snprintf(word, sizeof word, "%.*s", (int)length, words);
-        pw_text_add(text, separator);
-        pw_text_json_string(text, word);
-        separator = ", ";
+    pw_text_add(text, ", \"papers\": ");
+    pw_profile_json_words(or_empty(entry->papers), text);
+    pw_text_add(text, ", \"sizes\": {");
+    for (size_t i = 0; i < entry->size_count; i++) {
+        pw_text_add(text, i ? ", " : "");
+        pw_text_json_string(text, entry->sizes[i].name);
+        pw_text_add(text, ": ");
+        pw_text_json_string(text, entry->sizes[i].parameters);
     }
+    pw_text_add(text, "}, \"parameters\": [");
+    for (size_t i = 0; i < entry->parameter_count; i++) {
+        pw_text_add(text, i ? ",\n    " : "\n    ");
+        pw_profile_json_parameter(&entry->parameters[i], text);
+    }
+    pw_text_add(text, "\n  ]");
 }
 
 static void add_object(void *context, const struct pw_listing *entry)
@@ -82,9 +104,8 @@ static void add_object(void *context, const struct pw_listing *entry)
     pw_text_add(text, l->count++ ? ",\n  {\"name\": " : "\n  {\"name\": ");
     pw_text_json_string(text, entry->name);
     if (l->kind->detail_is_list) {
-        pw_text_print(text, ", \"%s\": [", l->kind->detail);
-        add_words(text, or_empty(entry->detail));
-        pw_text_add(text, "]");
+        pw_text_print(text, ", \"%s\": ", l->kind->detail);
+        pw_profile_json_words(or_empty(entry->detail), text);
     } else {
         add_member(text, l->kind->detail, entry->detail);
     }
@@ -93,6 +114,8 @@ static void add_object(void *context, const struct pw_listing *entry)
     if (l->kind->range)
         add_member(text, l->kind->range, entry->range);
     add_member(text, "summary", entry->summary);
+    if (l->kind->kind == PW_LIST_WORKLOADS)
+        add_workload(text, entry);
     pw_text_add(text, "}");
 }
 
@@ -119,11 +142,20 @@ static int list(const struct pw_cli_command *self, int argc, char **argv)
             l.kind = &kinds[i];
     if (!l.kind)
         return unknown_kind(argv[0]);
-    l.table = (struct pw_table){.columns = 3U + !!l.kind->value + !!l.kind->range, .align = "l"};
+    l.table = (struct pw_table){
+        .columns = 3U + !!l.kind->value + !!l.kind->range + 2U * (l.kind->kind == PW_LIST_WORKLOADS), .align = "l"};
     if (a.json) {
         pw_text_add(&l.text, "[");
     } else {
-        const struct pw_listing heading = {"name", "summary", l.kind->detail, l.kind->value, l.kind->range};
+        static const struct pw_workload_size sizes = {.name = "sizes"};
+        const struct pw_listing heading = {.name = "name",
+                                           .summary = "summary",
+                                           .detail = l.kind->detail,
+                                           .value = l.kind->value,
+                                           .range = l.kind->range,
+                                           .papers = "papers",
+                                           .size_count = 1,
+                                           .sizes = &sizes};
         add_row(&l, &heading);
     }
     status = (int)pw_list(l.kind->kind, a.json ? add_object : add_row, &l, &err);

@@ -1,5 +1,6 @@
 /* The progress bar: how far, how fast, how much longer. A run that ends within two seconds never shows one. Time left
- * assumes that the rest of the launches goes at the speed of those so far. */
+ * assumes that the rest of the launches goes at the speed of those so far. Where no time is simulated there are no cycles
+ * to show. */
 #include "progress.h"
 
 #include "exp/text.h"
@@ -41,14 +42,19 @@ void pw_cli_progress_update(void *context, const struct pw_progress *p)
     struct pw_cli_progress *bar = context;
     if (!bar->enabled || p->wall_seconds < quiet_seconds)
         return;
-    char cycles[PW_NUMBER_CAPACITY], speed[PW_NUMBER_CAPACITY], left[32], line[LINE_CAPACITY], tail[LINE_CAPACITY / 2];
-    pw_format_short(cycles, (double)p->cycles);
+    char cycles[PW_NUMBER_CAPACITY + sizeof "  cycles"] = "", speed[PW_NUMBER_CAPACITY], left[32], line[LINE_CAPACITY],
+                                            tail[LINE_CAPACITY / 2];
+    if (p->cycles) {
+        char number[PW_NUMBER_CAPACITY];
+        pw_format_short(number, (double)p->cycles);
+        snprintf(cycles, sizeof cycles, "  %s cycles", number);
+    }
     pw_format_short(speed, (double)p->warp_instructions / p->wall_seconds);
     int columns = terminal_columns();
     if (p->fraction > 0) {
         double fraction = p->fraction < 1 ? p->fraction : 1;
         format_time(left, sizeof left, p->wall_seconds * (1 - fraction) / fraction);
-        snprintf(tail, sizeof tail, "%3.0f%%  %s cycles  %s instr/s  %s left", 100 * fraction, cycles, speed, left);
+        snprintf(tail, sizeof tail, "%3.0f%%%s  %s instr/s  %s left", 100 * fraction, cycles, speed, left);
         int width = columns - (int)strlen(tail) - 5;
         width = width > BAR_MAX ? BAR_MAX : width;
         int filled = width > 0 ? (int)(fraction * width) : 0;
@@ -59,7 +65,7 @@ void pw_cli_progress_update(void *context, const struct pw_progress *p)
             snprintf(line, sizeof line, "%s", tail);
     } else {
         format_time(left, sizeof left, p->wall_seconds);
-        snprintf(line, sizeof line, "%s  %s cycles  %s instr/s", left, cycles, speed);
+        snprintf(line, sizeof line, "%s%s  %s instr/s", left, cycles, speed);
     }
     fprintf(stderr, "\r\033[K%.*s", columns - 1, line);
     fflush(stderr);

@@ -1,14 +1,12 @@
 /* pagewalk run: one simulation, its result as a table, as JSON, as CSV.
  *
- * Whether the output files can be written is asked before the simulation starts, since it may take hours. The first
- * interrupt ends the run in good order; a second one kills. */
+ * Whether the output files can be written is asked before the simulation starts, since it may take hours. */
 #include "command.h"
 
 #include "exp/output.h"
 #include "exp/result.h"
 #include "progress.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,22 +41,6 @@ static const struct pw_cli_flag flags[] = {
      "count only these launches in the metrics, from 1"},
     {.name = NULL},
 };
-
-static volatile bool interrupted;
-
-static void interrupt(int signal_number)
-{
-    (void)signal_number;
-    interrupted = true;
-}
-
-static void catch_interrupts(void)
-{
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 static bool is_dash(const char *path)
 {
@@ -129,9 +111,8 @@ static int simulate(const struct arguments *a)
         .kernels = a->kernels,
         .progress = bar.enabled ? pw_cli_progress_update : NULL,
         .progress_context = &bar,
-        .interrupted = &interrupted,
+        .interrupted = pw_cli_catch_interrupts(),
     };
-    catch_interrupts();
     enum pw_status status = pw_run(&spec, &result, &err);
     pw_cli_progress_clear(&bar);
     if (status != PW_OK) {

@@ -124,7 +124,7 @@ struct pw_profile_spec {
 
 struct pw_profile_allocation {
     const char *name;
-    uint64_t bytes, pages_touched;
+    uint64_t address, bytes, pages_touched;
     uint64_t launches_before;     /* it was allocated */
     uint64_t launches_until_free; /* launches before it was freed; UINT64_MAX: not freed */
 };

@@ -83,4 +83,7 @@ enum pw_status pw_option_parse(const struct pw_option *row, const char *text, ui
                                struct pw_error *err);
 void pw_option_format(const struct pw_option *row, const void *target, char *out, size_t capacity);
 
+/* What values a row takes: "1 to 64, power of two", "on, off", the choices; "" where any will do. */
+void pw_option_describe_range(const struct pw_option *row, char *out, size_t capacity);
+
 #endif

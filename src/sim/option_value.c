@@ -344,3 +344,20 @@ void pw_option_format(const struct pw_option *row, const void *target, char *out
         break;
     }
 }
+
+void pw_option_describe_range(const struct pw_option *row, char *out, size_t capacity)
+{
+    out[0] = 0;
+    if (row->type == PW_OPTION_BOOL) {
+        snprintf(out, capacity, "on, off");
+    } else if (row->type == PW_OPTION_CHOICE) {
+        size_t used = 0;
+        for (const char *const *c = row->choices; *c && used < capacity; c++)
+            used += (size_t)snprintf(out + used, capacity - used, "%s%s", used ? ", " : "", *c);
+    } else if (row->max > 0) {
+        char min[64], max[64];
+        format_number(row->min, min, sizeof min);
+        format_number(row->max, max, sizeof max);
+        snprintf(out, capacity, "%s to %s%s", min, max, row->power_of_two ? ", power of two" : "");
+    }
+}

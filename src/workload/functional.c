@@ -11,27 +11,27 @@
 
 struct executor {
     struct pw_warp_pool *pool;
+    struct pw_host *host;
     uint64_t next_address;
-    pw_functional_visit *visit;
-    void *context;
+    struct pw_functional_observer observer;
     struct pw_functional_counts counts;
 };
 
 static enum pw_status allocate(void *backend, uint32_t id, const char *name, uint64_t bytes, pw_vaddr *out,
                                struct pw_error *err)
 {
-    (void)id, (void)name, (void)err;
     struct executor *e = backend;
     out->v = e->next_address;
     e->next_address += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     e->counts.allocated_bytes += bytes;
-    return PW_OK;
+    return e->observer.allocated ? e->observer.allocated(e->observer.context, id, name, *out, bytes, err) : PW_OK;
 }
 
 static enum pw_status release(void *backend, uint32_t id, pw_vaddr base, uint64_t bytes, struct pw_error *err)
 {
-    (void)backend, (void)id, (void)base, (void)bytes, (void)err;
-    return PW_OK;
+    (void)base, (void)bytes;
+    const struct executor *e = backend;
+    return e->observer.freed ? e->observer.freed(e->observer.context, id, err) : PW_OK;
 }
 
 static inline uint32_t words_of(struct pw_op op)
@@ -57,8 +57,8 @@ static bool consume(struct executor *e, struct pw_warp *w)
         struct pw_op op;
         memcpy(&op, at, sizeof op);
         uint32_t words = words_of(op);
-        if (e->visit)
-            e->visit(e->context, w, &op, at + 1);
+        if (e->observer.visit)
+            e->observer.visit(e->observer.context, w, &op, at + 1);
         if (words > 1) {
             e->counts.memory_instructions++;
             e->counts.lane_accesses += pw_lane_count(op.count_or_mask);
@@ -109,10 +109,19 @@ out:
     return status;
 }
 
+static enum pw_status report_position(struct executor *e, const struct pw_launch *launch, uint32_t ctas,
+                                      struct pw_error *err)
+{
+    const struct pw_functional_position position = {launch, e->counts.launches, pw_host_planned(e->host), ctas};
+    return e->observer.advanced ? e->observer.advanced(e->observer.context, &position, err) : PW_OK;
+}
+
 static enum pw_status launch_kernel(void *backend, const struct pw_launch *launch, struct pw_error *err)
 {
     struct executor *e = backend;
-    enum pw_status status = PW_OK;
+    enum pw_status status = e->observer.launched ? e->observer.launched(e->observer.context, launch, err) : PW_OK;
+    if (status)
+        return status;
     struct pw_warp **warps = calloc(pw_launch_warps(launch), sizeof(struct pw_warp *));
     void *shared = calloc(1, launch->shared_bytes ? launch->shared_bytes : 1);
     if (!warps || !shared) {
@@ -125,6 +134,8 @@ static enum pw_status launch_kernel(void *backend, const struct pw_launch *launc
         if (cta)
             memset(shared, 0, launch->shared_bytes);
         status = run_cta(e, launch, cta, shared, warps, err);
+        if (!status)
+            status = report_position(e, launch, cta + 1, err);
     }
 out:
     free(warps);
@@ -132,25 +143,32 @@ out:
     return status;
 }
 
-enum pw_status pw_functional_run(const struct pw_program *program, uint64_t seed, bool verify,
-                                 pw_functional_visit *visit, void *context, struct pw_functional_counts *out,
-                                 struct pw_error *err)
+enum pw_status pw_functional_observe(const struct pw_program *program, uint64_t seed, bool verify,
+                                     const struct pw_functional_observer *observer, struct pw_functional_counts *out,
+                                     struct pw_error *err)
 {
     static const struct pw_backend backend = {allocate, release, launch_kernel};
-    struct executor e = {.next_address = FIRST_ADDRESS, .visit = visit, .context = context};
-    struct pw_host *host = NULL;
+    struct executor e = {.next_address = FIRST_ADDRESS, .observer = *observer};
     enum pw_status status = PW_OK;
     e.pool = pw_warp_pool_create(err);
     if (!e.pool)
         return PW_FAILED;
-    status = pw_host_create(program, seed, 0, verify, &backend, &e, &host, err);
+    status = pw_host_create(program, seed, 0, verify, &backend, &e, &e.host, err);
     if (!status) {
-        while (!pw_host_resume(host))
+        while (!pw_host_resume(e.host))
             ;
-        status = pw_host_outcome(host, err);
+        status = pw_host_outcome(e.host, err);
         *out = e.counts;
     }
-    pw_host_destroy(host);
+    pw_host_destroy(e.host);
     pw_warp_pool_destroy(e.pool);
     return status;
+}
+
+enum pw_status pw_functional_run(const struct pw_program *program, uint64_t seed, bool verify,
+                                 pw_functional_visit *visit, void *context, struct pw_functional_counts *out,
+                                 struct pw_error *err)
+{
+    const struct pw_functional_observer observer = {.context = context, .visit = visit};
+    return pw_functional_observe(program, seed, verify, &observer, out, err);
 }

@@ -100,6 +100,10 @@ struct pw_program {
 enum pw_status pw_program_parse(const char *text, struct pw_program *out, struct pw_error *err);
 void pw_program_release(struct pw_program *p);
 
+/* Parameter `index` of the program with its present value, those common to all workloads last; false behind the last.
+ * The origin is not set. */
+bool pw_program_parameter(const struct pw_program *p, size_t index, struct pw_option_view *out);
+
 /* What a backend gives. `launch` and `alloc` may suspend the program (pw_host_suspend) and are called on its stack. */
 struct pw_backend {
     enum pw_status (*alloc)(void *backend, uint32_t id, const char *name, uint64_t bytes, pw_vaddr *out,

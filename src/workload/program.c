@@ -198,3 +198,22 @@ void pw_program_release(struct pw_program *p)
     free(p->parameters);
     *p = (struct pw_program){0};
 }
+
+bool pw_program_parameter(const struct pw_program *p, size_t index, struct pw_option_view *out)
+{
+    const struct common common = {.values = p->values, .scale = p->scale};
+    const struct pw_option *row = p->workload->parameters;
+    const char *target = p->parameters;
+    for (; row->name && index; row++)
+        index--;
+    if (!row->name) {
+        if (index >= sizeof common_rows / sizeof *common_rows - 1)
+            return false;
+        row = &common_rows[index];
+        target = (const char *)&common;
+    }
+    *out = (struct pw_option_view){.row = row};
+    snprintf(out->name, sizeof out->name, "%s", row->name);
+    pw_option_format(row, target + row->offset, out->value, sizeof out->value);
+    return true;
+}
