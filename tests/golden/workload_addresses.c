@@ -265,6 +265,16 @@ static void scan_reads_each_element_twice_and_writes_it_once(void **state)
     expect_each(PW_OP_LOAD, 1, 0, 0);
 }
 
+static void black_scholes_reads_three_arrays_and_writes_two(void **state)
+{
+    (void)state;
+    run("BLK:options=30001:iterations=2", 1);
+    for (unsigned array = 0; array < 5; array++) {
+        expect_each(PW_OP_STORE, array, array < 2 ? 30001 : 0, 2);
+        expect_each(PW_OP_LOAD, array, array < 2 ? 0 : 30001, 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +290,7 @@ int main(void)
         cmocka_unit_test(scalar_product_reads_each_pair_once_and_stores_one_product),
         cmocka_unit_test(cfd_gathers_the_five_variables_of_each_neighbour),
         cmocka_unit_test(scan_reads_each_element_twice_and_writes_it_once),
+        cmocka_unit_test(black_scholes_reads_three_arrays_and_writes_two),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,6 +125,15 @@ static const char *const cases[] = {
     "FFT:ffts=14:passes=2",
     "FFT:ffts=27",
     "FFT:scale=0.001",
+    "BLK:options=1",
+    "BLK:options=12345:iterations=2",
+    "BLK:options=61473",
+    "BLK:scale=0.003",
+    "NW:length=16",
+    "NW:length=48:penalty=3",
+    "NW:length=336",
+    "NW:scale=0.004",
+    "nw:length=80",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
@@ -264,6 +273,7 @@ static void without_values_the_addresses_are_the_same(void **state)
                                         "TRD:bytes=12340",
                                         "RED:bytes=12340",
                                         "SCP:vectors=5:elements=2000",
+                                        "BLK:options=3001",
                                         "SCAN:bytes=70000",
                                         "pointer_chase:order=stride:bytes=1MB"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -290,6 +300,7 @@ static void impossible_sizes_are_user_errors(void **state)
                                         "TRD:bytes=9GB:values=off",
                                         "RED:bytes=1GB:scale=3:values=off",
                                         "SCP:vectors=1M:values=off",
+                                        "BLK:options=2000M:scale=2:values=off",
                                         "SCAN:bytes=8GB:values=off"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct pw_program p;
