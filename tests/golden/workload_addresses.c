@@ -143,6 +143,30 @@ static void laplace_loads_each_plane_of_a_tile_with_its_halo(void **state)
     }
 }
 
+static void stencil_3d_loads_columns_once_and_tiles_with_their_halo(void **state)
+{
+    (void)state;
+    enum { NX = 64, NY = 16, NZ = 21, PLANE = NX * NY, FIRST = 4, PLANES = NZ - 16, HALO = 8 };
+    static uint32_t loads[PLANE * NZ];
+    memset(loads, 0, sizeof loads);
+    struct pw_functional_counts c = run("3DS:nx=64:ny=16:nz=21", 1);
+    for (int i = 0; i < PLANE * (PLANES + 8); i++) /* along z */
+        loads[i]++;
+    for (int i = FIRST * PLANE; i < (FIRST + PLANES) * PLANE; i++) { /* of one cell: above, below; left, right */
+        loads[i - HALO * NX]++;
+        loads[i + HALO * NX]++;
+        if (i % 32 < HALO) {
+            loads[i - HALO]++;
+            loads[i + 32]++;
+        }
+    }
+    for (int i = 0; i < PLANE * NZ; i++) {
+        assert_int_equal(touches[PW_OP_LOAD][0][i], loads[i]);
+        assert_int_equal(touches[PW_OP_STORE][1][i], i >= FIRST * PLANE && i < (FIRST + PLANES) * PLANE);
+    }
+    expect_each(PW_OP_LOAD, 2, 5, (uint32_t)(c.warps * 32 * PLANES));
+}
+
 static void sgemm_reads_a_per_column_of_tiles_and_b_per_row(void **state)
 {
     (void)state;
@@ -283,6 +307,7 @@ int main(void)
         cmocka_unit_test(pointer_chase_is_one_cycle_through_all_places),
         cmocka_unit_test(hotspot_loads_each_tile_with_its_halo),
         cmocka_unit_test(laplace_loads_each_plane_of_a_tile_with_its_halo),
+        cmocka_unit_test(stencil_3d_loads_columns_once_and_tiles_with_their_halo),
         cmocka_unit_test(sgemm_reads_a_per_column_of_tiles_and_b_per_row),
         cmocka_unit_test(bfs_touches_what_a_search_over_a_grid_must),
         cmocka_unit_test(triad_uses_its_two_sets_of_arrays_in_turn),
