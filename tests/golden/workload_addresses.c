@@ -167,6 +167,22 @@ static void stencil_3d_loads_columns_once_and_tiles_with_their_halo(void **state
     expect_each(PW_OP_LOAD, 2, 5, (uint32_t)(c.warps * 32 * PLANES));
 }
 
+static void convolution_loads_a_halo_of_one_step_on_either_side(void **state)
+{
+    (void)state;
+    enum { WIDTH = 192, HEIGHT = 96, INPUT = 0, OUTPUT = 1, BUFFER = 2 };
+    run("CONS:width=192:height=96", 1);
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        int x = i % WIDTH, y = i / WIDTH, in_row = x % 64, in_column = y % 32;
+        assert_int_equal(touches[PW_OP_LOAD][INPUT][i],
+                         1 + (in_row < 16 && x >= 64) + (in_row >= 48 && x < WIDTH - 64));
+        assert_int_equal(touches[PW_OP_LOAD][BUFFER][i],
+                         1 + (in_column < 8 && y >= 32) + (in_column >= 24 && y < HEIGHT - 32));
+    }
+    expect_each(PW_OP_STORE, BUFFER, WIDTH * HEIGHT, 1);
+    expect_each(PW_OP_STORE, OUTPUT, WIDTH * HEIGHT, 1);
+}
+
 static void sgemm_reads_a_per_column_of_tiles_and_b_per_row(void **state)
 {
     (void)state;
@@ -308,6 +324,7 @@ int main(void)
         cmocka_unit_test(hotspot_loads_each_tile_with_its_halo),
         cmocka_unit_test(laplace_loads_each_plane_of_a_tile_with_its_halo),
         cmocka_unit_test(stencil_3d_loads_columns_once_and_tiles_with_their_halo),
+        cmocka_unit_test(convolution_loads_a_halo_of_one_step_on_either_side),
         cmocka_unit_test(sgemm_reads_a_per_column_of_tiles_and_b_per_row),
         cmocka_unit_test(bfs_touches_what_a_search_over_a_grid_must),
         cmocka_unit_test(triad_uses_its_two_sets_of_arrays_in_turn),
