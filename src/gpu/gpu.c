@@ -112,6 +112,17 @@ static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
     return PW_OK;
 }
 
+/* SMs that are given to nobody stay idle. */
+static void give_sms(struct pw_gpu *g)
+{
+    uint32_t sm = 0;
+    for (unsigned app = 0; app < g->wiring.apps; app++)
+        for (uint32_t i = 0; i < g->config.app_sms[app]; i++)
+            g->sms[sm++].app = (pw_asid)app;
+    while (sm < g->config.sm.count)
+        g->sms[sm++].app = PW_NO_APP;
+}
+
 enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw_gpu_wiring *wiring,
                              struct pw_gpu **out, struct pw_error *err)
 {
@@ -132,9 +143,8 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
         status = create_shared_units(g, err);
     for (uint32_t i = 0; status == PW_OK && i < config->sm.count; i++)
         status = create_sm(g, i, err);
-    for (uint32_t app = 0, sm = 0; status == PW_OK && app < wiring->apps; app++)
-        for (uint32_t end = sm + config->app_sms[app]; sm < end && sm < config->sm.count; sm++)
-            g->sms[sm].app = (pw_asid)app;
+    if (status == PW_OK)
+        give_sms(g);
     if (status != PW_OK) {
         pw_gpu_destroy(g);
         return status;
@@ -214,7 +224,7 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
 #define SM(name, unit, field, help) COUNTER("sm." name, unit, counters, pw_sm_counters, field, help)
 #define TLB(name, field, help) COUNTER("l1_tlb." name, "lookups", tlb_counters, pw_tlb_counters, field, help)
 #define L1D(name, field, help) COUNTER("l1d." name, "accesses", l1d_counters, pw_l1d_counters, field, help)
-    SM("cycles", "cycles", cycles, NULL);
+    pw_stats_counter(stats, "sm.cycles", "cycles", NULL, &g->cycles, 0, 0);
     SM("issued", "instructions", issued, "Warp instructions issued.");
     SM("memory_instructions", "instructions", memory_instructions, "Those that access global memory.");
     SM("lines", "lines", lines, "128-byte lines they touch after coalescing.");
@@ -288,8 +298,7 @@ double pw_gpu_launch_fraction(const struct pw_gpu *g, unsigned app)
 
 void pw_gpu_set_cycles(struct pw_gpu *g, uint64_t cycles)
 {
-    for (unsigned i = 0; i < g->wiring.apps; i++)
-        g->counters[i].cycles = cycles;
+    g->cycles = cycles;
 }
 
 bool pw_gpu_out_of_memory(const struct pw_gpu *g)

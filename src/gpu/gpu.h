@@ -65,7 +65,6 @@ struct pw_gpu_config {
 
 /* Per application. */
 struct pw_sm_counters {
-    uint64_t cycles; /* of the run, kept by whoever runs it */
     uint64_t issued, memory_instructions, lines, stall_cycles, resident_cycles;
     uint64_t launches, ctas, warps;
 };

@@ -106,6 +106,9 @@ struct pw_sm {
     uint32_t stores_in_flight; /* between the L1 cache and the L2: the store buffer */
 };
 
+/* app of an SM that no application has. */
+#define PW_NO_APP UINT8_MAX
+
 /* A launch under way. */
 struct pw_app_launch {
     const struct pw_launch *launch; /* NULL: none */
@@ -131,6 +134,7 @@ struct pw_gpu {
     uint64_t lines_outstanding; /* for serial mode */
     bool out_of_memory;
     bool stopped; /* no further CTAs */
+    uint64_t cycles; /* of the run, kept by whoever runs it */
     struct pw_sm_counters *counters;
     struct pw_tlb_counters *tlb_counters;
     struct pw_l1d_counters *l1d_counters;

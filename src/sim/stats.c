@@ -115,6 +115,7 @@ void pw_stats_counter(struct pw_stats *s, const char *name, const char *unit, co
         pw_stats_note(s, "counter '%s' is in %s and in %s", name, counter_at(s, (size_t)index)->unit, unit);
     if (index < 0)
         return;
+    counter_at(s, (size_t)index)->common = stride == 0;
     struct place *p = pw_stats_append(s, &s->places, sizeof(*p));
     if (p)
         *p = (struct place){(const char *)base + offset, stride, (uint32_t)index};
@@ -217,7 +218,8 @@ struct pw_metric_info pw_stats_info(const struct pw_stats *s, size_t index)
 
 static uint64_t between(const struct pw_stats *s, uint32_t counter, int app, const uint64_t *from, const uint64_t *to)
 {
-    unsigned first = app < 0 ? 0 : (unsigned)app, outer = app < 0 ? s->apps : first + 1;
+    bool all = app < 0 && !counter_at(s, counter)->common;
+    unsigned first = app < 0 ? 0 : (unsigned)app, outer = all ? s->apps : first + 1;
     uint64_t sum = 0;
     for (size_t i = (size_t)counter * s->apps + first; i < (size_t)counter * s->apps + outer; i++)
         sum += to[i] - (from ? from[i] : 0);

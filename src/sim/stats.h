@@ -24,7 +24,8 @@ struct pw_metric_info {
 struct pw_stats *pw_stats_create(unsigned apps, struct pw_error *err);
 void pw_stats_destroy(struct pw_stats *s);
 
-/* Registers counter `name`; application i's value lies at (char *)base + i * stride + offset. Registering the same name
+/* Registers counter `name`; application i's value lies at (char *)base + i * stride + offset. A stride of 0 means a value
+ * that is common to all applications (cycles), which is theirs together too and not a sum over them. Registering the same name
  * again adds a further place that is summed. Strings must outlive the registry. Failure (no memory, a name too long)
  * is remembered and reported by pw_stats_seal. */
 void pw_stats_counter(struct pw_stats *s, const char *name, const char *unit, const char *help, const void *base,
