@@ -27,6 +27,16 @@ static enum pw_status backend_free(void *backend, uint32_t id, pw_vaddr base, ui
     return status;
 }
 
+/* Ends the run with an error of this application's; among several it is named. */
+static void fail(const struct pw_app *a, const struct pw_error *cause)
+{
+    struct pw_error err = *cause;
+    if (a->system->app_count > 1)
+        pw_fail(&err, cause->status, "app%u (%s): %.*s", a->index, a->program.text, PW_ERROR_CAPACITY - 512,
+                cause->message);
+    pw_system_fail(a->system, &err);
+}
+
 static bool in_region(const struct pw_system *s, uint32_t kernel)
 {
     return s->first_kernel && kernel >= s->first_kernel && kernel <= s->last_kernel;
@@ -37,7 +47,8 @@ static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct
     struct pw_system *s = a->system;
     pw_cycle now = s->events->now;
     struct pw_address_space *space = &a->space;
-    enum pw_status status = pw_address_spaces_back(&space, 1, err);
+    unsigned failed;
+    enum pw_status status = pw_address_spaces_back(&space, 1, &failed, err);
     if (status == PW_OK)
         status = pw_gpu_launch(s->gpu, a->index, l, now, err);
     if (status != PW_OK)
@@ -109,7 +120,7 @@ static void start_over(struct pw_app *a, pw_cycle now)
     pw_address_space_reset(&a->space, &first, &outer);
     pw_gpu_shootdown(s->gpu, a->space.asid, first, outer);
     if (create_host(a, &err) != PW_OK)
-        pw_system_fail(s, &err);
+        fail(a, &err);
     else
         resume(a, now);
 }
@@ -136,7 +147,7 @@ static void resume(struct pw_app *a, pw_cycle now)
     if (!pw_host_resume(a->host))
         return;
     if (pw_host_outcome(a->host, &err) != PW_OK) {
-        pw_system_fail(s, &err);
+        fail(a, &err);
         return;
     }
     bool launched = a->launches > 0;
@@ -181,10 +192,13 @@ void pw_apps_start(struct pw_system *s)
     s->starting = false;
     if (s->stop)
         return;
-    enum pw_status status = pw_address_spaces_back(spaces, s->app_count, &err);
-    for (unsigned i = 0; status == PW_OK && i < s->app_count; i++)
+    unsigned app;
+    enum pw_status status = pw_address_spaces_back(spaces, s->app_count, &app, &err);
+    for (unsigned i = 0; status == PW_OK && i < s->app_count; i++) {
+        app = i;
         if (s->apps[i].held)
             status = launch(&s->apps[i], s->apps[i].held, &err);
+    }
     if (status != PW_OK)
-        pw_system_fail(s, &err);
+        fail(&s->apps[app], &err);
 }

@@ -108,6 +108,7 @@ static enum pw_status run_alone(const struct pw_run_spec *spec, const struct pw_
     alone.sets = sets;
     alone.set_count = spec->set_count + 2;
     alone.interval = 0;
+    alone.verify = false;
     struct pw_result *result = NULL;
     enum pw_status status = run_once(&alone, i, &result, err);
     if (status == PW_OK)
@@ -121,6 +122,8 @@ enum pw_status pw_run(const struct pw_run_spec *spec, struct pw_result **out, st
 {
     *out = NULL;
     struct pw_result *r = NULL;
+    if (spec->alone && (spec->warmup || spec->kernels))
+        return pw_fail(err, PW_USER_ERROR, "--alone compares whole runs; leave out --warmup and --kernels");
     enum pw_status status = run_once(spec, 0, &r, err);
     for (unsigned i = 0; status == PW_OK && spec->alone && i < r->app_count; i++) {
         struct pw_app_result *app = &r->apps[i];

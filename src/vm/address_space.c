@@ -177,15 +177,18 @@ static enum pw_status back_one(struct pw_address_space *a, bool *out_more, struc
     return PW_OK;
 }
 
-enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, unsigned count, struct pw_error *err)
+enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, unsigned count, unsigned *out_failed,
+                                      struct pw_error *err)
 {
     for (bool any = true; any;) {
         any = false;
         for (unsigned i = 0; i < count; i++) {
             bool more;
             enum pw_status status = back_one(spaces[i], &more, err);
-            if (status != PW_OK)
+            if (status != PW_OK) {
+                *out_failed = i;
                 return status;
+            }
             any |= more;
         }
     }

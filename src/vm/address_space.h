@@ -71,8 +71,9 @@ enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char 
                                          struct pw_error *err);
 
 /* Backs everything that is allocated in these spaces, one page of each in turn. Too little physical memory is a user
- * error. */
-enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, unsigned count, struct pw_error *err);
+ * error; *out_failed is then the space that came away empty. */
+enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, unsigned count, unsigned *out_failed,
+                                      struct pw_error *err);
 
 /* Unmaps what allocate returned. The caller shoots the TLBs down, for [*out_first, *out_outer). */
 enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, pw_vpn *out_first, pw_vpn *out_outer,

@@ -71,6 +71,14 @@ static inline void timed_launch(struct pw_host *h, struct timed *t)
                                      .arguments = box});
 }
 
+/* Gives the pages of everything allocated so far their frames, as the next launch would. */
+static inline void timed_back(struct timed *t)
+{
+    struct pw_address_space *space = &t->system->apps[0].space;
+    unsigned failed;
+    assert_int_equal(pw_address_spaces_back(&space, 1, &failed, &t->err), PW_OK);
+}
+
 static inline void timed_main(struct pw_host *h, const void *parameters)
 {
     struct timed *t = *(struct timed *const *)parameters;
@@ -79,8 +87,10 @@ static inline void timed_main(struct pw_host *h, const void *parameters)
         return;
     }
     t->a = pw_alloc(h, "a", t->bytes ? t->bytes : 1 << 20, 1);
-    if (t->prepare)
+    if (t->prepare) {
+        timed_back(t);
         t->prepare(t);
+    }
     for (t->launch = 0; t->launch < (t->launches ? t->launches : 1); t->launch++)
         timed_launch(h, t);
 }

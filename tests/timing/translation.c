@@ -402,6 +402,7 @@ static void reuse_frames(struct pw_host *h, struct timed *t)
     t->n[0] = timed_physical(t, 0);
     pw_free(h, &first);
     t->a = pw_alloc(h, "second", 64 * PW_PAGE_BYTES, 1);
+    timed_back(t);
     t->n[1] = timed_physical(t, 0);
     timed_launch(h, t);
 }
