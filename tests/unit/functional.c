@@ -1,10 +1,14 @@
-/* The functional executor: canonical order, fresh shared memory per CTA, warps that leave before a barrier. */
+/* The functional executor: canonical order, fresh shared memory per CTA, warps that leave before a barrier,
+ * and who watches them. */
 #include "workload.h"
+
+#include "sim/status.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -105,11 +109,94 @@ static void the_programs_error_is_handed_on(void **state)
     assert_string_equal(err.message, "workload test:x=1: no");
 }
 
+/* Notes what is observed, and fails at the event it is told to. */
+struct diary {
+    char text[256];
+    const char *fail_at;
+};
+
+static enum pw_status note(struct diary *d, const char *event, struct pw_error *err)
+{
+    strncat(d->text, event, sizeof d->text - strlen(d->text) - 1);
+    strncat(d->text, " ", sizeof d->text - strlen(d->text) - 1);
+    return d->fail_at && strcmp(d->fail_at, event) == 0 ? pw_fail(err, PW_INTERRUPTED, "stop") : PW_OK;
+}
+
+static enum pw_status note_allocation(void *context, uint32_t id, const char *name, pw_vaddr base, uint64_t bytes,
+                                      struct pw_error *err)
+{
+    char event[64];
+    snprintf(event, sizeof event, "%s%u=%llu", name, id, (unsigned long long)bytes);
+    assert_int_equal(base.v % (2 << 20), 0);
+    return note(context, event, err);
+}
+
+static enum pw_status note_free(void *context, uint32_t id, struct pw_error *err)
+{
+    char event[64];
+    snprintf(event, sizeof event, "free%u", id);
+    return note(context, event, err);
+}
+
+static enum pw_status note_launch(void *context, const struct pw_launch *launch, struct pw_error *err)
+{
+    return note(context, launch->name, err);
+}
+
+static enum pw_status note_position(void *context, const struct pw_functional_position *at, struct pw_error *err)
+{
+    char event[64];
+    snprintf(event, sizeof event, "%llu/%u:%u", (unsigned long long)at->launches, at->planned_launches, at->ctas);
+    return note(context, event, err);
+}
+
+static void do_nothing(struct pw_warp *w, const void *arguments)
+{
+    (void)w, (void)arguments;
+}
+
+static void observed_main(struct pw_host *h, const void *parameters)
+{
+    (void)parameters;
+    struct pw_launch launch = {.name = "k", .grid = {2, 1, 1}, .block = {32, 1, 1}, .kernel = do_nothing};
+    pw_host_plan(h, 2);
+    struct pw_array a = pw_alloc(h, "a", 10, 4);
+    pw_launch(h, &launch);
+    pw_free(h, &a);
+    pw_alloc(h, "b", 1, 1);
+    launch.grid.x = 1;
+    pw_launch(h, &launch);
+}
+
+static void an_observer_sees_everything_in_order_and_can_stop_it(void **state)
+{
+    (void)state;
+    static const char whole[] = "a0=40 k 1/2:1 1/2:2 free0 b1=1 k 2/2:1 ";
+    static const char *const events[] = {"a0=40", "k", "1/2:2", "free0", "b1=1", "2/2:1"};
+    TEST_PROGRAM(program, observed_main);
+    struct pw_functional_counts c;
+    struct pw_error err;
+    struct diary diary = {{0}, NULL};
+    const struct pw_functional_observer observer = {&diary,    NULL,        note_allocation,
+                                                    note_free, note_launch, note_position};
+    assert_int_equal(pw_functional_observe(&program, 1, false, &observer, &c, &err), PW_OK);
+    assert_string_equal(diary.text, whole);
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        diary = (struct diary){{0}, events[i]};
+        assert_int_equal(pw_functional_observe(&program, 1, false, &observer, &c, &err), PW_INTERRUPTED);
+        assert_string_equal(err.message, "stop");
+        assert_int_equal(strncmp(diary.text, whole, strlen(diary.text)), 0);
+        const char *last = diary.text + strlen(diary.text) - strlen(events[i]) - 1;
+        assert_int_equal(strncmp(last, events[i], strlen(events[i])), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_come_in_canonical_order_and_are_counted),
         cmocka_unit_test(the_programs_error_is_handed_on),
+        cmocka_unit_test(an_observer_sees_everything_in_order_and_can_stop_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
