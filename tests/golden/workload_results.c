@@ -142,6 +142,10 @@ static const char *const cases[] = {
     "NW:length=336",
     "NW:scale=0.004",
     "nw:length=80",
+    "LUD:side=16",
+    "LUD:side=80",
+    "LUD:side=208",
+    "LUD:scale=0.02",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
