@@ -48,6 +48,16 @@ static uint8_t request_kind(uint8_t op_kind)
     }
 }
 
+static void touch_pages(struct pw_touched *touched, const struct pw_lsu_entry *e)
+{
+    for (uint64_t i = 0, last = UINT64_MAX; i < e->count; i++) {
+        uint64_t vpn = e->lines[i].line >> (PW_PAGE_SHIFT - PW_LINE_SHIFT);
+        if (vpn != last)
+            pw_touch(touched, (pw_vpn){vpn});
+        last = vpn;
+    }
+}
+
 void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const uint64_t *words, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
@@ -69,12 +79,7 @@ void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const 
     } else {
         g->launches[sm->app].stores_left += e->count;
     }
-    for (uint64_t i = 0, last = UINT64_MAX; i < e->count; i++) {
-        uint64_t vpn = e->lines[i].line >> (PW_PAGE_SHIFT - PW_LINE_SHIFT);
-        if (vpn != last)
-            pw_touch(&g->wiring.touched[sm->app], (pw_vpn){vpn});
-        last = vpn;
-    }
+    touch_pages(&g->wiring.touched[sm->app], e);
     g->lines_outstanding += e->count;
     g->counters[sm->app].lines += e->count;
     if (l->wait == PW_LSU_NOT_WAITING)
@@ -220,14 +225,14 @@ void pw_lsu_resume(struct pw_sm *sm, enum pw_lsu_wait reason, pw_cycle now)
 }
 
 /* The head waits for this page under stall_lsu: it goes on with the translation it has been given. */
-static void hand_to_head(struct pw_sm *sm, uint64_t page)
+static void hand_to_head(struct pw_sm *sm, uint64_t page, pw_pfn frame)
 {
     struct pw_lsu_entry *e = &sm->lsu.queue[sm->lsu.first];
-    if (e->page == page) {
-        pw_tlb_lookup(&sm->tlb, sm->app, (pw_vpn){page << sm->gpu->page_order}, &e->frame);
-        e->translated = true;
-        e->counted = false;
-    }
+    if (sm->lsu.wait != PW_LSU_TRANSLATION || e->page != page)
+        return;
+    e->frame = frame;
+    e->translated = true;
+    e->counted = false;
 }
 
 unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
@@ -245,10 +250,10 @@ unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
         pw_request_list_push(&sm->lsu.replay, r);
     }
     pw_mshr_remove(&sm->tlb_mshr, miss);
-    if (sm->lsu.wait == PW_LSU_TRANSLATION)
-        hand_to_head(sm, page);
-    pw_lsu_resume(sm, (enum pw_lsu_wait)sm->lsu.wait == PW_LSU_TRANSLATION ? PW_LSU_TRANSLATION : PW_LSU_TLB_MSHR, now);
-    if (sm->lsu.replay.first && sm->lsu.wait == PW_LSU_NOT_WAITING)
+    hand_to_head(sm, page, t.frame);
+    if (sm->lsu.wait == PW_LSU_TRANSLATION || sm->lsu.wait == PW_LSU_TLB_MSHR)
+        sm->lsu.wait = PW_LSU_NOT_WAITING;
+    if (sm->lsu.wait == PW_LSU_NOT_WAITING)
         post_step(sm, now);
     return warps;
 }
