@@ -11,6 +11,8 @@
 #include "workload/inputs.h"
 #include "workload/shoc_sum.h"
 
+#include <assert.h>
+
 struct parameters {
     uint64_t bytes;
     uint32_t iterations;
@@ -60,13 +62,13 @@ static void reduce_kernel(struct pw_warp *w, const void *arguments)
 static void verify(struct pw_host *h, const struct arguments *g)
 {
     const float *in = g->in.data, *out = g->out.data;
-    uint64_t sum = 0, expected = 0;
+    assert(in && out);            /* values are on when results are checked */
+    double sum = 0, expected = 0; /* of integers below 2^53 */
     for (uint64_t i = 0; i < g->n; i++)
-        expected += (uint64_t)in[i];
+        expected += in[i];
     for (uint64_t i = 0; i < PW_SHOC_CTAS; i++)
-        sum += (uint64_t)out[i];
-    pw_host_expect(h, sum == expected, "the sum is %llu, not %llu", (unsigned long long)sum,
-                   (unsigned long long)expected);
+        sum += out[i];
+    pw_host_expect(h, sum == expected, "the sum is %.0f, not %.0f", sum, expected);
 }
 
 static void reduction_main(struct pw_host *h, const void *parameters)

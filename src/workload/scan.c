@@ -14,6 +14,8 @@
 #include "workload/inputs.h"
 #include "workload/shoc_sum.h"
 
+#include <assert.h>
+
 enum { VECTOR = 4, EXACT = 1 << 24 };
 
 struct parameters {
@@ -191,10 +193,12 @@ static void bottom_scan_kernel(struct pw_warp *w, const void *arguments)
 static void verify(struct pw_host *h, const struct arguments *g)
 {
     const float *in = g->in.data, *out = g->out.data;
-    uint64_t wrong = g->n, sum = 0;
+    assert(in && out); /* values are on when results are checked */
+    uint64_t wrong = g->n;
+    double sum = 0;
     for (uint64_t i = 0; i < g->n; i++) {
-        sum += (uint64_t)in[i];
-        if ((uint64_t)out[i] != sum && wrong == g->n)
+        sum += in[i];
+        if (out[i] != sum && wrong == g->n)
             wrong = i;
     }
     pw_host_expect(h, wrong == g->n, "element %llu is not the sum up to it", (unsigned long long)wrong);
