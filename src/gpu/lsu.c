@@ -253,7 +253,7 @@ unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
     hand_to_head(sm, page, t.frame);
     if (sm->lsu.wait == PW_LSU_TRANSLATION || sm->lsu.wait == PW_LSU_TLB_MSHR)
         sm->lsu.wait = PW_LSU_NOT_WAITING;
-    if (sm->lsu.wait == PW_LSU_NOT_WAITING)
+    if (sm->lsu.wait == PW_LSU_NOT_WAITING && (sm->lsu.replay.first || sm->lsu.count))
         post_step(sm, now);
     return warps;
 }
