@@ -146,6 +146,11 @@ static const char *const cases[] = {
     "LUD:side=80",
     "LUD:side=208",
     "LUD:scale=0.02",
+    "HISTO:width=1:height=1:rows=512",
+    "HISTO:width=37:height=29:rows=600:iterations=2",
+    "HISTO:width=333:height=100:rows=2000:spread=3:outliers=0.01",
+    "HISTO:width=500:height=2100:rows=1024:spread=0:iterations=1",
+    "HISTO:scale=0.05",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
