@@ -66,8 +66,8 @@ static enum pw_status register_statistics(struct pw_system *s, struct pw_error *
 #define COUNTER(name, field, help)                                                                                     \
     pw_stats_counter(s->stats, name, "bytes", help, s->page_counters, sizeof s->page_counters[0],                      \
                      offsetof(struct pw_page_counters, field))
-    COUNTER("mem.allocated_bytes", allocated, "Bytes allocated by the program and not freed.");
-    COUNTER("mem.mapped_bytes", mapped, "Bytes of the pages behind them.");
+    COUNTER("mem.allocated_bytes", allocated_peak, "Most bytes that the program had allocated at once.");
+    COUNTER("mem.mapped_bytes", mapped_peak, "Most bytes of the pages behind them.");
     COUNTER("mem.table_bytes", tables, "Bytes of page tables.");
 #undef COUNTER
     pw_stats_counter(s->stats, "mem.touched_bytes", "bytes", "Bytes of the 4 KiB pages that the program has accessed.",

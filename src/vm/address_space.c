@@ -98,6 +98,12 @@ static void unmap_range(struct pw_address_space *a, uint64_t first, uint64_t out
     }
 }
 
+static void raise_peak(uint64_t *peak, uint64_t now)
+{
+    if (now > *peak)
+        *peak = now;
+}
+
 static bool map_page(struct pw_address_space *a, uint64_t vpn)
 {
     struct pw_physical_memory *p = a->physical;
@@ -110,6 +116,7 @@ static bool map_page(struct pw_address_space *a, uint64_t vpn)
         return false;
     }
     a->counters->mapped += (uint64_t)PW_PAGE_BYTES << a->order;
+    raise_peak(&a->counters->mapped_peak, a->counters->mapped);
     return true;
 }
 
@@ -159,6 +166,7 @@ enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char 
     *out = (pw_vaddr){a->next};
     a->next = (a->next + bytes + ALLOCATION_ALIGNMENT - 1) & ~(uint64_t)(ALLOCATION_ALIGNMENT - 1);
     a->counters->allocated += bytes;
+    raise_peak(&a->counters->allocated_peak, a->counters->allocated);
     return PW_OK;
 }
 

@@ -22,11 +22,11 @@ extern const struct pw_option pw_page_options[];
 
 enum pw_page_order pw_page_config_order(const struct pw_page_config *c);
 
-/* Per application. */
+/* Per application. Bytes now, and the most there have been at once, which is what is reported. */
 struct pw_page_counters {
-    uint64_t allocated; /* bytes asked for and not freed */
-    uint64_t mapped;    /* bytes of the pages behind them */
-    uint64_t tables;    /* bytes of page table */
+    uint64_t allocated, allocated_peak; /* asked for and not freed */
+    uint64_t mapped, mapped_peak;       /* of the pages behind them */
+    uint64_t tables;                    /* of page table */
 };
 
 /* Physical memory with the policy that hands it out, shared by all address spaces. */
