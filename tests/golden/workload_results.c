@@ -162,6 +162,10 @@ static const char *const cases[] = {
     "HISTO:width=333:height=100:rows=2000:spread=3:outliers=0.01",
     "HISTO:width=500:height=2100:rows=1024:spread=0:iterations=1",
     "HISTO:scale=0.05",
+    "SAD:width=16:height=16",
+    "SAD:width=48:height=16",
+    "SAD:width=32:height=64",
+    "SAD:scale=0.003",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
