@@ -11,9 +11,9 @@
 #include <string.h>
 
 struct arguments {
-    const char *machine, *design, *workload, *kernels, *json, *csv;
+    const char *machine, *design, *workload, *kernels, *json, *csv, *timeline;
     struct pw_cli_list sets;
-    uint64_t seed, interval, warmup;
+    uint64_t seed, interval, warmup, timeline_limit;
     bool quiet, verify, alone;
 };
 
@@ -28,6 +28,10 @@ static const struct pw_cli_flag flags[] = {
     {0, "seed", PW_CLI_NUMBER, offsetof(struct arguments, seed), "N", "seed of all random numbers (default 1)"},
     {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write the result as JSON"},
     {0, "csv", PW_CLI_TEXT, offsetof(struct arguments, csv), "FILE|-", "write the result as CSV, one value per row"},
+    {0, "timeline", PW_CLI_TEXT, offsetof(struct arguments, timeline), "FILE",
+     "write walks, misses, stalls and launches as a trace for ui.perfetto.dev"},
+    {0, "timeline-limit", PW_CLI_NUMBER, offsetof(struct arguments, timeline_limit), "N",
+     "keep so many events in it (default 1000000)"},
     {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL, "no table and no progress bar"},
     {0, "verify", PW_CLI_SWITCH, offsetof(struct arguments, verify), NULL,
      "check the workload's result against a sequential implementation"},
@@ -58,6 +62,12 @@ static int check_arguments(const struct arguments *a, int rest, char **operands)
         return pw_cli_fail(PW_USER_ERROR, "--json and --csv cannot both go to standard output; name a file for one");
     if (a->json && a->csv && strcmp(a->json, a->csv) == 0)
         return pw_cli_fail(PW_USER_ERROR, "--json and --csv name the same file \"%s\"", a->json);
+    if (is_dash(a->timeline))
+        return pw_cli_fail(PW_USER_ERROR, "--timeline cannot go to standard output; name a file");
+    if (a->timeline && ((a->json && !strcmp(a->timeline, a->json)) || (a->csv && !strcmp(a->timeline, a->csv))))
+        return pw_cli_fail(PW_USER_ERROR, "--timeline names the same file \"%s\" as another output", a->timeline);
+    if (a->timeline && pw_output_check(a->timeline, &err) != PW_OK)
+        return pw_cli_report(&err);
     if ((a->json && pw_output_check(a->json, &err) != PW_OK) || (a->csv && pw_output_check(a->csv, &err) != PW_OK))
         return pw_cli_report(&err);
     return PW_OK;
@@ -109,6 +119,8 @@ static int simulate(const struct arguments *a)
         .interval = a->interval,
         .warmup = a->warmup,
         .kernels = a->kernels,
+        .timeline = a->timeline,
+        .timeline_limit = a->timeline_limit,
         .progress = bar.enabled ? pw_cli_progress_update : NULL,
         .progress_context = &bar,
         .interrupted = pw_cli_catch_interrupts(),

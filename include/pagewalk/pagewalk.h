@@ -28,12 +28,14 @@ struct pw_run_spec {
     const char *workload;    /* "HS", "HS:side=512:iterations=3"; several applications: "HS,MM:scale=2" */
     const char *const *sets; /* "key=value" */
     size_t set_count;
-    uint64_t seed;       /* default 1 */
-    bool alone;          /* also run each application alone, for weighted speedup and unfairness */
-    bool verify;         /* also check the workload's result against a sequential implementation */
-    uint64_t interval;   /* cycles between interval rows; 0: none */
-    uint64_t warmup;     /* cycles that do not count in the metrics */
-    const char *kernels; /* launches that count, "3" or "2-5", from 1; NULL: all */
+    uint64_t seed;           /* default 1 */
+    bool alone;              /* also run each application alone, for weighted speedup and unfairness */
+    bool verify;             /* also check the workload's result against a sequential implementation */
+    uint64_t interval;       /* cycles between interval rows; 0: none */
+    uint64_t warmup;         /* cycles that do not count in the metrics */
+    const char *kernels;     /* launches that count, "3" or "2-5", from 1; NULL: all */
+    const char *timeline;    /* a file for what happened when, in Chrome's trace event format; NULL: none */
+    uint64_t timeline_limit; /* events in it; default a million */
     void (*progress)(void *context, const struct pw_progress *p);
     void *progress_context;
     const volatile bool *interrupted; /* polled; when it becomes true the run ends with PW_INTERRUPTED */

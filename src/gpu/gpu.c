@@ -55,7 +55,7 @@ static enum pw_status create_sm(struct pw_gpu *g, uint32_t id, struct pw_error *
         status = pw_cache_init(&sm->l1, "l1d", c->l1d.bytes / PW_LINE_BYTES, c->l1d.ways, err);
     if (status == PW_OK)
         status = pw_mshr_init(&sm->l1_mshr, "l1d.mshrs", c->l1d.mshrs, err);
-    return status;
+    return status == PW_OK ? pw_sm_timeline_init(sm, err) : status;
 }
 
 static void unmapped(void *gpu, pw_asid asid, pw_vpn vpn)
@@ -79,6 +79,7 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                .pool = &g->pool,
                                .memory = g->memory,
                                .tables = g->wiring.tables,
+                               .timeline = g->wiring.timeline,
                                .sms = g,
                                .translated = pw_lsu_translated,
                                .unmapped = unmapped};
@@ -164,6 +165,7 @@ static void destroy_sm(struct pw_gpu *g, struct pw_sm *sm)
     pw_mshr_release(&sm->tlb_mshr);
     pw_cache_release(&sm->l1);
     pw_mshr_release(&sm->l1_mshr);
+    free(sm->miss_since);
 }
 
 void pw_gpu_destroy(struct pw_gpu *g)

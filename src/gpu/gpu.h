@@ -7,6 +7,7 @@
 
 #include "mem/l2.h"
 #include "policy/warp/warp_policy.h"
+#include "sim/timeline.h"
 #include "vm/mmu.h"
 #include "vm/touched.h"
 #include "workload/host.h"
@@ -78,7 +79,8 @@ struct pw_gpu;
 struct pw_gpu_wiring {
     struct pw_events *events;
     const struct pw_page_table *const *tables;
-    struct pw_touched *touched; /* by application */
+    struct pw_touched *touched;   /* by application */
+    struct pw_timeline *timeline; /* or NULL */
     unsigned apps;
     void *system;
     void (*launch_done)(void *system, unsigned app, pw_cycle now);

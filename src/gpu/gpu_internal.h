@@ -104,6 +104,9 @@ struct pw_sm {
     struct pw_cache l1;
     struct pw_mshr l1_mshr;    /* mask: sectors asked for (low 4 bits) and arrived (next 4) */
     uint32_t stores_in_flight; /* between the L1 cache and the L2: the store buffer */
+    /* With a timeline: its first tracks of each kind, and when each miss of the TLB began. */
+    uint32_t stall_track, miss_track;
+    pw_cycle *miss_since;
 };
 
 /* app of an SM that no application has. */
@@ -133,7 +136,7 @@ struct pw_gpu {
     uint8_t page_lines_shift;   /* lines in such a page, as a power of two */
     uint64_t lines_outstanding; /* for serial mode */
     bool out_of_memory;
-    bool stopped; /* no further CTAs */
+    bool stopped;    /* no further CTAs */
     uint64_t cycles; /* of the run, kept by whoever runs it */
     struct pw_sm_counters *counters;
     struct pw_tlb_counters *tlb_counters;
@@ -173,6 +176,12 @@ void pw_l1_stored(void *gpu, struct pw_request *r, pw_cycle now);
 /* One line of a load has its data at time `at`. */
 void pw_l1_line_done(struct pw_sm *sm, uint32_t owner, pw_cycle at, pw_cycle now);
 void pw_gpu_line_finished(struct pw_gpu *g, pw_cycle now);
+
+/* timeline.c: to be called when there is one, but for init */
+enum pw_status pw_sm_timeline_init(struct pw_sm *sm, struct pw_error *err);
+void pw_sm_timeline_miss(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now);
+void pw_sm_timeline_translated(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now);
+void pw_sm_timeline_stall(struct pw_sm *sm, uint32_t scheduler, pw_cycle from, pw_cycle now);
 
 /* cta.c */
 void pw_gpu_dispatch(struct pw_gpu *g, unsigned app, pw_cycle now);

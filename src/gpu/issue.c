@@ -219,6 +219,8 @@ static void scheduler_step(void *object, uint64_t index, pw_cycle now)
         uint32_t busy = issue(sm, slot, now);
         s->free = now + busy;
         sm->gpu->counters[sm->app].stall_cycles += now - idle_since;
+        if (sm->gpu->wiring.timeline)
+            pw_sm_timeline_stall(sm, (uint32_t)index, idle_since, now);
     }
     s->posted = false;
     if (can_issue(sm, s))

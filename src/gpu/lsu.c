@@ -118,6 +118,8 @@ static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
         if (pw_mshr_full(&sm->tlb_mshr))
             return PW_LSU_TLB_MSHR;
         miss = pw_mshr_add(&sm->tlb_mshr, e->page);
+        if (g->wiring.timeline)
+            pw_sm_timeline_miss(sm, miss, now);
         pw_mmu_request(g->mmu, sm->id, sm->app, (pw_vpn){e->page << g->page_order}, now + g->config.l1_tlb.tlb.latency);
     }
     miss->mask |= 1ULL << e->warp;
@@ -249,6 +251,8 @@ unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
         r->line = physical_line(g, t.frame, r->vaddr_line);
         pw_request_list_push(&sm->lsu.replay, r);
     }
+    if (g->wiring.timeline)
+        pw_sm_timeline_translated(sm, miss, now);
     pw_mshr_remove(&sm->tlb_mshr, miss);
     hand_to_head(sm, page, t.frame);
     if (sm->lsu.wait == PW_LSU_TRANSLATION || sm->lsu.wait == PW_LSU_TLB_MSHR)

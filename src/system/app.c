@@ -158,6 +158,13 @@ static void resume(struct pw_app *a, pw_cycle now)
         start_over(a, now);
 }
 
+void pw_app_record_launch(const struct pw_system *s, const struct pw_span *span, pw_cycle outer)
+{
+    pw_timeline_record(s->timeline,
+                       &(struct pw_interval){
+                           .track = span->app, .name = span->name, .from = span->first, .to = outer, .app = span->app});
+}
+
 void pw_app_launch_done(void *system, unsigned app, pw_cycle now)
 {
     struct pw_system *s = system;
@@ -166,6 +173,8 @@ void pw_app_launch_done(void *system, unsigned app, pw_cycle now)
         return;
     struct pw_span *span = &s->kernels.rows[a->span];
     pw_spans_end(s, span, now);
+    if (s->timeline)
+        pw_app_record_launch(s, span, now);
     if (in_region(s, a->launches)) {
         free(s->region_to);
         s->region_to = pw_system_snapshot(s, now);

@@ -57,9 +57,10 @@ static double seconds_since(const struct timespec *begun)
     return (double)(now.tv_sec - begun->tv_sec) + 1e-9 * (double)(now.tv_nsec - begun->tv_nsec);
 }
 
-/* Simulates without regard to spec->alone. Random streams of the applications are numbered from first_instance on. */
+/* Simulates without regard to spec->alone. Random streams of the applications are numbered from first_instance on. The
+ * timeline, if there is one, is the caller's to finish. */
 static enum pw_status run_once(const struct pw_run_spec *spec, unsigned first_instance, struct pw_result **out,
-                               struct pw_error *err)
+                               struct pw_timeline **out_timeline, struct pw_error *err)
 {
     struct timespec begun;
     clock_gettime(CLOCK_MONOTONIC, &begun);
@@ -81,6 +82,10 @@ static enum pw_status run_once(const struct pw_run_spec *spec, unsigned first_in
     if (status == PW_OK)
         status = pw_system_result(system, options, spec->machine ? spec->machine : "mosaic", design,
                                   seconds_since(&begun), out, err);
+    if (status == PW_OK) {
+        *out_timeline = system->timeline;
+        system->timeline = NULL;
+    }
     pw_system_destroy(system);
     for (unsigned i = 0; i < PW_MAX_APPS; i++)
         pw_program_release(&programs[i]);
@@ -109,8 +114,10 @@ static enum pw_status run_alone(const struct pw_run_spec *spec, const struct pw_
     alone.set_count = spec->set_count + 2;
     alone.interval = 0;
     alone.verify = false;
+    alone.timeline = NULL;
     struct pw_result *result = NULL;
-    enum pw_status status = run_once(&alone, i, &result, err);
+    struct pw_timeline *none = NULL;
+    enum pw_status status = run_once(&alone, i, &result, &none, err);
     if (status == PW_OK)
         *out_ipc = result->apps[0].ipc;
     pw_result_free(result);
@@ -124,7 +131,8 @@ enum pw_status pw_run(const struct pw_run_spec *spec, struct pw_result **out, st
     struct pw_result *r = NULL;
     if (spec->alone && (spec->warmup || spec->kernels))
         return pw_fail(err, PW_USER_ERROR, "--alone compares whole runs; leave out --warmup and --kernels");
-    enum pw_status status = run_once(spec, 0, &r, err);
+    struct pw_timeline *timeline = NULL;
+    enum pw_status status = run_once(spec, 0, &r, &timeline, err);
     for (unsigned i = 0; status == PW_OK && spec->alone && i < r->app_count; i++) {
         struct pw_app_result *app = &r->apps[i];
         status = run_alone(spec, app, i, &app->ipc_alone, err);
@@ -134,6 +142,9 @@ enum pw_status pw_run(const struct pw_run_spec *spec, struct pw_result **out, st
         r->weighted_speedup += app->ipc / app->ipc_alone;
         r->unfairness = slowdown > r->unfairness ? slowdown : r->unfairness;
     }
+    if (status == PW_OK && timeline)
+        status = pw_timeline_finish(timeline, err);
+    pw_timeline_destroy(timeline);
     if (status != PW_OK) {
         pw_result_free(r);
         return status;

@@ -101,6 +101,29 @@ static enum pw_status parse_region(struct pw_system *s, struct pw_error *err)
     return PW_OK;
 }
 
+static enum pw_status create_timeline(struct pw_system *s, struct pw_error *err)
+{
+    if (!s->spec->timeline)
+        return PW_OK;
+    enum pw_status status =
+        pw_timeline_create(s->spec->timeline, s->spec->timeline_limit, s->config.gpu.clock_mhz, &s->timeline, err);
+    if (status != PW_OK)
+        return status;
+    uint32_t group = pw_timeline_group(s->timeline, "Applications");
+    for (unsigned i = 0; i < s->app_count; i++)
+        pw_timeline_tracks(s->timeline, group, s->apps[i].program.text, 1);
+    return PW_OK;
+}
+
+/* Ends the timeline with the run, before what is left over comes to rest. */
+static void end_timeline(struct pw_system *s)
+{
+    for (size_t i = 0; i < s->kernels.count; i++)
+        if (!s->kernels.rows[i].to)
+            pw_app_record_launch(s, &s->kernels.rows[i], s->end);
+    pw_timeline_end(s->timeline, s->end);
+}
+
 static enum pw_status build(struct pw_system *s, struct pw_program *programs, unsigned first_instance,
                             struct pw_error *err)
 {
@@ -117,9 +140,13 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, un
     }
     if (status != PW_OK)
         return status;
+    status = create_timeline(s, err);
+    if (status != PW_OK)
+        return status;
     struct pw_gpu_wiring wiring = {.events = s->events,
                                    .tables = s->tables,
                                    .touched = s->touched,
+                                   .timeline = s->timeline,
                                    .apps = s->app_count,
                                    .system = s,
                                    .launch_done = pw_app_launch_done,
@@ -163,6 +190,7 @@ void pw_system_destroy(struct pw_system *s)
         pw_app_destroy(&s->apps[i]);
     free(s->apps);
     pw_stats_destroy(s->stats);
+    pw_timeline_destroy(s->timeline);
     pw_physical_memory_release(&s->physical);
     pw_events_destroy(s->events);
     pw_spans_release(&s->kernels);
@@ -274,6 +302,8 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
     /* Applications that were started over and what is still on its way to DRAM come to rest after the end, so that the
      * identities can be checked on an idle GPU. */
     bool never = false;
+    if (s->timeline)
+        end_timeline(s);
     pw_gpu_stop(s->gpu);
     pw_events_run(s->events, PW_NEVER, &never);
     return pw_gpu_check_idle(s->gpu, err);

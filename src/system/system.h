@@ -54,8 +54,9 @@ struct pw_system {
     struct pw_app *apps;
     struct pw_gpu *gpu;
     struct pw_stats *stats;
-    bool starting; /* programs run up to their first launch; nothing has been backed or launched yet */
-    bool stop;     /* the event loop returns */
+    struct pw_timeline *timeline; /* or NULL; tracks 0 to app_count - 1 have the launches */
+    bool starting;                /* programs run up to their first launch; nothing has been backed or launched yet */
+    bool stop;                    /* the event loop returns */
     struct pw_error failure;
     pw_cycle end;
     struct pw_spans kernels, intervals;
@@ -85,6 +86,8 @@ void pw_app_destroy(struct pw_app *a);
 /* Runs all programs up to their first launch, backs their memory page by page in turn, and launches. */
 void pw_apps_start(struct pw_system *s);
 void pw_app_launch_done(void *system, unsigned app, pw_cycle now);
+/* Puts a launch on the timeline. */
+void pw_app_record_launch(const struct pw_system *s, const struct pw_span *span, pw_cycle outer);
 
 /* spans.c */
 uint64_t *pw_system_snapshot(struct pw_system *s, pw_cycle now);

@@ -34,9 +34,11 @@ struct pw_mmu {
     uint8_t merge_order; /* misses merge at the smallest page size in use */
     struct pw_mshr mshr;
     struct miss *misses;
-    struct pw_request_list waiting; /* requests that found no free miss register; vaddr_line holds the message */
+    /* Requests that found no free miss register; vaddr_line holds the message, line and owner the time. */
+    struct pw_request_list waiting;
     struct pw_tlb_counters *counters;
     uint64_t answers_under_way, requests_under_way;
+    struct pw_lanes wait_lanes; /* with a timeline: for those that wait for a miss register */
 };
 
 /* A message between SM and MMU, packed into an event's argument. */
@@ -140,11 +142,25 @@ static pw_cycle take_port(struct pw_mmu *m, pw_cycle now)
     return pw_port_receive(best, now, 1);
 }
 
-static void wait_for_register(struct pw_mmu *m, uint64_t message)
+static void wait_for_register(struct pw_mmu *m, uint64_t message, pw_cycle now)
 {
     struct pw_request *r = pw_request_take(m->wiring.pool);
-    *r = (struct pw_request){.vaddr_line = message};
+    *r = (struct pw_request){.vaddr_line = message, .line = (uint32_t)now, .owner = (uint32_t)(now >> 32)};
     pw_request_list_push(&m->waiting, r);
+}
+
+static void record_wait(struct pw_mmu *m, const struct pw_request *r, pw_cycle now)
+{
+    pw_cycle since = (uint64_t)r->owner << 32 | r->line;
+    uint32_t track = pw_lanes_take(&m->wait_lanes, since);
+    pw_lanes_give(&m->wait_lanes, track, now);
+    pw_timeline_record(m->wiring.timeline, &(struct pw_interval){.track = track,
+                                                                 .name = "wait for a miss register",
+                                                                 .from = since,
+                                                                 .to = now,
+                                                                 .app = message_asid(r->vaddr_line),
+                                                                 .has_page = true,
+                                                                 .page = message_vpn(r->vaddr_line)});
 }
 
 static void request_arrives(void *object, uint64_t message, pw_cycle now)
@@ -165,7 +181,7 @@ static void request_arrives(void *object, uint64_t message, pw_cycle now)
         }
     }
     if (m->waiting.first || !register_miss(m, message, looked_up, true))
-        wait_for_register(m, message);
+        wait_for_register(m, message, now);
 }
 
 void pw_mmu_request(struct pw_mmu *m, uint32_t sm, pw_asid asid, pw_vpn vpn, pw_cycle at)
@@ -185,6 +201,8 @@ static void serve_waiting(struct pw_mmu *m, pw_cycle now)
             send_answer(m, message, now + latency);
         else if (!register_miss(m, message, now, false))
             return;
+        if (m->wiring.timeline)
+            record_wait(m, m->waiting.first, now);
         pw_request_give(m->wiring.pool, pw_request_list_pop(&m->waiting));
     }
 }
@@ -229,6 +247,10 @@ enum pw_status pw_mmu_create(const struct pw_mmu_config *config, const struct pw
         return pw_fail_memory(err, "L2 TLB");
     m->config = *config;
     m->wiring = *wiring;
+    if (wiring->timeline)
+        m->wait_lanes = (struct pw_lanes){.timeline = wiring->timeline,
+                                          .group = pw_timeline_group(wiring->timeline, "L2 TLB"),
+                                          .name = "waiting request"};
     m->sm_words = (config->sms + 63) / 64;
     m->merge_order = (uint8_t)__builtin_ctz(config->orders);
     struct pw_walker_config walker = {config->walk, config->walk_cache, config->l2_tlb.tlb.mshrs, config->apps};
@@ -236,6 +258,7 @@ enum pw_status pw_mmu_create(const struct pw_mmu_config *config, const struct pw
                                   .pool = wiring->pool,
                                   .memory = wiring->memory,
                                   .tables = wiring->tables,
+                                  .timeline = wiring->timeline,
                                   .client = m,
                                   .done = walk_done};
     enum pw_status status = init_misses(m, err);
@@ -259,6 +282,7 @@ void pw_mmu_destroy(struct pw_mmu *m)
     pw_tlb_release(&m->tlb);
     free(m->misses);
     pw_mshr_release(&m->mshr);
+    pw_lanes_release(&m->wait_lanes);
     free(m->counters);
     free(m);
 }

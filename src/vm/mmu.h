@@ -41,6 +41,7 @@ struct pw_mmu_wiring {
     struct pw_request_pool *pool;
     struct pw_memory *memory;
     const struct pw_page_table *const *tables; /* by address space */
+    struct pw_timeline *timeline;              /* or NULL */
     void *sms;
     /* The translation of this page is at SM `sm`. The SM reads the page table itself,
      * so that it never sees a mapping that has changed meanwhile. Returns the number of warps that waited. */

@@ -38,7 +38,7 @@ struct walk {
     pw_vpn vpn;
     pw_paddr reads[PW_TABLE_LEVELS];
     pw_cycle asked, begun;
-    uint32_t next; /* in the queue */
+    uint32_t next; /* in the queue; its track on the timeline while it walks */
     uint8_t count, level;
     pw_asid asid;
 };
@@ -52,7 +52,33 @@ struct pw_walker {
     struct pw_port cache_ports[8];
     uint32_t cache_shift;
     struct pw_walk_counters *counters;
+    struct pw_lanes walk_lanes, wait_lanes; /* with a timeline */
 };
+
+static void record(struct pw_walker *w, const struct walk *k, const char *name, uint32_t track, pw_cycle from,
+                   pw_cycle to)
+{
+    pw_timeline_record(
+        w->wiring.timeline,
+        &(struct pw_interval){
+            .track = track, .name = name, .from = from, .to = to, .app = k->asid, .has_page = true, .page = k->vpn});
+}
+
+static void record_begin(struct pw_walker *w, struct walk *k)
+{
+    k->next = pw_lanes_take(&w->walk_lanes, k->begun);
+    if (k->begun == k->asked)
+        return;
+    uint32_t track = pw_lanes_take(&w->wait_lanes, k->asked);
+    pw_lanes_give(&w->wait_lanes, track, k->begun);
+    record(w, k, "wait for a walker", track, k->asked, k->begun);
+}
+
+static void record_finish(struct pw_walker *w, const struct walk *k, pw_cycle now)
+{
+    pw_lanes_give(&w->walk_lanes, k->next, now);
+    record(w, k, "walk", k->next, k->begun, now);
+}
 
 static void step(struct pw_walker *w, uint32_t id, pw_cycle now);
 
@@ -64,6 +90,8 @@ static void finish(struct pw_walker *w, uint32_t id, pw_cycle now)
     c->latency += now - k->asked;
     c->active += now - k->begun;
     w->active--;
+    if (w->wiring.timeline)
+        record_finish(w, k, now);
     struct pw_translation t = pw_page_table_lookup(w->wiring.tables[k->asid], k->vpn);
     w->wiring.done(w->wiring.client, id, t, now);
 }
@@ -76,6 +104,8 @@ static void begin(struct pw_walker *w, uint32_t id, pw_cycle now)
     w->active++;
     k->begun = now;
     w->counters[k->asid].queued += now - k->asked;
+    if (w->wiring.timeline)
+        record_begin(w, k);
     if (w->config.walk.model == PW_WALK_FIXED) {
         pw_events_post(w->wiring.events, now + w->config.walk.latency, finish_event, w, id);
         return;
@@ -207,6 +237,12 @@ enum pw_status pw_walker_create(const struct pw_walker_config *config, const str
     enum pw_status status = PW_OK;
     if (!w->walks || !w->counters)
         status = pw_fail_memory(err, "page walker");
+    if (wiring->timeline) {
+        uint32_t group = pw_timeline_group(wiring->timeline, "Page walker");
+        w->walk_lanes = (struct pw_lanes){.timeline = wiring->timeline, .group = group, .name = "walker"};
+        group = pw_timeline_group(wiring->timeline, "Walk queue");
+        w->wait_lanes = (struct pw_lanes){.timeline = wiring->timeline, .group = group, .name = "place"};
+    }
     if (status == PW_OK && config->cache.enabled)
         status = pw_cache_init(&w->cache, "pwc", config->cache.bytes >> w->cache_shift, config->cache.ways, err);
     if (status != PW_OK) {
@@ -222,6 +258,8 @@ void pw_walker_destroy(struct pw_walker *w)
     if (!w)
         return;
     pw_cache_release(&w->cache);
+    pw_lanes_release(&w->walk_lanes);
+    pw_lanes_release(&w->wait_lanes);
     free(w->walks);
     free(w->counters);
     free(w);

@@ -9,6 +9,7 @@
 
 #include "mem/l2.h"
 #include "sim/option.h"
+#include "sim/timeline.h"
 #include "vm/page_table.h"
 
 enum pw_walk_model { PW_WALK_MEMORY, PW_WALK_FIXED };
@@ -56,6 +57,7 @@ struct pw_walker_wiring {
     struct pw_request_pool *pool;
     struct pw_memory *memory;
     const struct pw_page_table *const *tables;
+    struct pw_timeline *timeline; /* or NULL */
     void *client;
     /* Walk `id` has ended at `now`; its id may be used again at once. */
     void (*done)(void *client, uint32_t id, struct pw_translation translation, pw_cycle now);
