@@ -13,7 +13,7 @@
 
 /* The functional executor puts array k of a program (if none exceeds 2 MiB) k * 2 MiB behind the first. Touches are
  * counted per 4 bytes: an element of 8 bytes counts at twice its number. */
-enum { ARRAYS = 8, WORDS = 1 << 15, SLOT_SHIFT = 21 };
+enum { ARRAYS = 12, WORDS = 1 << 15, SLOT_SHIFT = 21 };
 #define FIRST_ADDRESS UINT64_C(0x7f4000000000)
 
 static uint32_t touches[PW_OP_KIND_COUNT][ARRAYS][WORDS];
@@ -183,6 +183,39 @@ static void convolution_loads_a_halo_of_one_step_on_either_side(void **state)
     expect_each(PW_OP_STORE, OUTPUT, WIDTH * HEIGHT, 1);
 }
 
+static void diffusion_touches_each_pixel_as_often_as_its_kernels_say(void **state)
+{
+    (void)state;
+    enum { ROWS = 40, COLUMNS = 30, PIXELS = ROWS * COLUMNS, CTAS = 3 };
+    enum { IMAGE, NORTH, SOUTH, EAST, WEST, SUMS, SQUARES, DIFFERENCES, C = DIFFERENCES + 4 };
+    run("SRAD:rows=40:columns=30", 1);
+    for (int i = 0; i < PIXELS; i++) {
+        int y = i % ROWS, x = i / ROWS;
+        /* from below, above, right and left; the rim reads itself */
+        uint32_t south = (y > 0) + (y == ROWS - 1), north = (y < ROWS - 1) + (y == 0);
+        uint32_t east = (x > 0) + (x == COLUMNS - 1), west = (x < COLUMNS - 1) + (x == 0);
+        /* itself: extract, prepare twice, srad, srad2, compress */
+        assert_int_equal(touches[PW_OP_LOAD][IMAGE][i], 6 + north + south + east + west);
+        assert_int_equal(touches[PW_OP_LOAD][C][i], 1 + south + east);
+    }
+    expect_each(PW_OP_STORE, IMAGE, PIXELS, 3);
+    expect_each(PW_OP_STORE, C, PIXELS, 1);
+    expect_each(PW_OP_LOAD, NORTH, ROWS, COLUMNS);
+    expect_each(PW_OP_LOAD, SOUTH, ROWS, 2 * COLUMNS);
+    expect_each(PW_OP_LOAD, EAST, COLUMNS, 2 * ROWS);
+    expect_each(PW_OP_LOAD, WEST, COLUMNS, ROWS);
+    for (unsigned side = 0; side < 4; side++) {
+        expect_each(PW_OP_LOAD, DIFFERENCES + side, PIXELS, 1);
+        expect_each(PW_OP_STORE, DIFFERENCES + side, PIXELS, 1);
+    }
+    /* The last CTA of the first reduction has 176 sums, 48 beyond the pairs; the second has 3, one beyond, 1 apart. */
+    for (unsigned array = SUMS; array <= SQUARES; array++)
+        for (int i = 0; i < PIXELS; i++) {
+            assert_int_equal(touches[PW_OP_LOAD][array][i], 1 + (i >= 2 * 512 + 128) + (i % 512 == 0) + (i == 2));
+            assert_int_equal(touches[PW_OP_STORE][array][i], 1 + (i % 512 == 0) + (i == 0));
+        }
+}
+
 static void sgemm_reads_a_per_column_of_tiles_and_b_per_row(void **state)
 {
     (void)state;
@@ -325,6 +358,7 @@ int main(void)
         cmocka_unit_test(laplace_loads_each_plane_of_a_tile_with_its_halo),
         cmocka_unit_test(stencil_3d_loads_columns_once_and_tiles_with_their_halo),
         cmocka_unit_test(convolution_loads_a_halo_of_one_step_on_either_side),
+        cmocka_unit_test(diffusion_touches_each_pixel_as_often_as_its_kernels_say),
         cmocka_unit_test(sgemm_reads_a_per_column_of_tiles_and_b_per_row),
         cmocka_unit_test(bfs_touches_what_a_search_over_a_grid_must),
         cmocka_unit_test(triad_uses_its_two_sets_of_arrays_in_turn),
