@@ -1,17 +1,18 @@
 /* 3DS: a finite-difference stencil of order 8 in 3-D, the program of that name in the suite of MASK's authors.
  *
- * Kept: two arrays of floats, 256x128x128 (the size `table`; by default rows are twice as long, for the footprint of
- * Mosaic's mix); CTAs of 32x8 threads over the x-y plane that march along z; nine values along z in registers, of which
- * one is new per plane; the plane's tile in shared memory with a halo of 8 cells on each side, of which the stencil
- * uses 4; rows above and below loaded by whole warps, columns left and right by 8 lanes of each; no tests for the rim,
- * so that a neighbour beyond it is the next row's or plane's; 112 planes of 128 (16 less), the first being plane 4; the
- * five coefficients loaded from global memory for every plane, as the compiler cannot know that they stay; one launch.
+ * Kept: two arrays of floats, 256x128x128 (the size `table`; by default there are twice as many planes, for the
+ * footprint of Mosaic's mix); CTAs of 32x8 threads over the x-y plane that march along z; nine values along z in
+ * registers, of which one is new per plane; the plane's tile in shared memory with a halo of 8 cells on each side, of
+ * which the stencil uses 4; rows above and below loaded by whole warps, columns left and right by 8 lanes of each; no
+ * tests for the rim, so that a neighbour beyond it is the next row's or plane's; 16 planes fewer than there are, the
+ * first being plane 4; the five coefficients loaded from global memory for every plane, as the compiler cannot know
+ * that they stay; one launch.
  * Simplified: the coefficients are random instead of all ones. Sizes must be multiples of the tile, as in the original.
  * scale= applies to y and z.
  * Instruction counts are estimates for compiled code after the published PTX: 30 for the indices; per plane 8 moves
  * along z, 2 addresses, 2 for each pair of halo loads, 5 writes of shared memory, and 41 for the value (16 reads of
- * shared memory, 20 additions, 5 products). The load along z and the first two of the halo are in
- * flight together, then the halo's other two, then the five coefficients. */
+ * shared memory, 20 additions, 5 products). The load along z and the first two of the halo are in flight together, then
+ * the halo's other two, then the five coefficients. */
 #include "workload/host.h"
 #include "workload/inputs.h"
 
@@ -175,11 +176,11 @@ static void stencil_main(struct pw_host *h, const void *parameters)
 }
 
 static const struct pw_option rows[] = {
-    {"nx", PW_OPTION_COUNT, offsetof(struct parameters, nx), BLOCK_X, 1 << 20, "512", "cells", NULL,
+    {"nx", PW_OPTION_COUNT, offsetof(struct parameters, nx), BLOCK_X, 1 << 20, "256", "cells", NULL,
      "cells of a row, a multiple of 32", false},
     {"ny", PW_OPTION_COUNT, offsetof(struct parameters, ny), BLOCK_Y, 1 << 20, "128", "cells", NULL,
      "rows of a plane, a multiple of 8", false},
-    {"nz", PW_OPTION_COUNT, offsetof(struct parameters, nz), 2 * HALO + 1, 1 << 20, "128", "cells", NULL, "planes",
+    {"nz", PW_OPTION_COUNT, offsetof(struct parameters, nz), 2 * HALO + 1, 1 << 20, "256", "cells", NULL, "planes",
      false},
     {"iterations", PW_OPTION_COUNT, offsetof(struct parameters, iterations), 1, 0, "1", "launches", NULL,
      "launches, all from the same input", false},
