@@ -42,10 +42,11 @@ static void bytes_cell(struct pw_table *t, uint64_t value)
     pw_table_cell(t, number);
 }
 
+/* Ends with NULL. */
 static void cells(struct pw_table *t, const char *const *texts)
 {
-    for (size_t i = 0; i < t->columns; i++)
-        pw_table_cell(t, texts[i]);
+    for (; *texts; texts++)
+        pw_table_cell(t, *texts);
 }
 
 static void cut(struct pw_text *out, size_t shown, size_t count)
@@ -60,10 +61,10 @@ static void add_description(const struct pw_profile *p, struct pw_text *out)
                   *p->papers ? ", used by " : "", p->papers, (unsigned long long)p->seed);
     struct pw_table t = {.columns = 5, .align = "lrrl", .indent = "  "};
     pw_text_add(out, "\nParameters\n");
-    cells(&t, (const char *const[]){"name", "value", "default", "range", "summary"});
+    cells(&t, (const char *const[]){"name", "value", "default", "range", "summary", NULL});
     for (size_t i = 0; i < p->parameter_count; i++) {
         const struct pw_workload_parameter *q = &p->parameters[i];
-        cells(&t, (const char *const[]){q->name, q->value, q->fallback, q->range, q->summary});
+        cells(&t, (const char *const[]){q->name, q->value, q->fallback, q->range, q->summary, NULL});
     }
     pw_table_finish(&t, out);
     if (!p->size_count)
@@ -71,7 +72,7 @@ static void add_description(const struct pw_profile *p, struct pw_text *out)
     struct pw_table sizes = {.columns = 2, .align = "l", .indent = "  "};
     pw_text_add(out, "\nSizes (size=NAME)\n");
     for (size_t i = 0; i < p->size_count; i++)
-        cells(&sizes, (const char *const[]){p->sizes[i].name, p->sizes[i].parameters});
+        cells(&sizes, (const char *const[]){p->sizes[i].name, p->sizes[i].parameters, NULL});
     pw_table_finish(&sizes, out);
 }
 
@@ -83,7 +84,7 @@ static void add_allocations(const struct pw_profile *p, struct pw_text *out)
     pw_text_print(out, "\nAllocations: %zu, %s in all, %s at one time\n", p->allocation_count, total, peak);
     struct pw_table t = {.columns = 4, .align = "lrrl", .indent = "  "};
     if (p->allocation_count)
-        cells(&t, (const char *const[]){"name", "size", "pages touched", "lifetime"});
+        cells(&t, (const char *const[]){"name", "size", "pages touched", "lifetime", NULL});
     size_t shown = p->allocation_count < MAX_ALLOCATION_ROWS ? p->allocation_count : MAX_ALLOCATION_ROWS;
     for (size_t i = 0; i < shown; i++) {
         const struct pw_profile_allocation *a = &p->allocations[i];
@@ -120,7 +121,8 @@ static void add_launches(const struct pw_profile *p, struct pw_text *out)
     pw_text_print(out, "\nLaunches: %s, %s CTAs, %s warps\n", launches, ctas, warps);
     struct pw_table t = {.columns = 7, .align = "lr", .indent = "  "};
     if (p->launch_count)
-        cells(&t, (const char *const[]){"kernel", "times", "grid", "block", "shared", "warp instructions", "memory"});
+        cells(&t,
+              (const char *const[]){"kernel", "times", "grid", "block", "shared", "warp instructions", "memory", NULL});
     size_t shown = p->launch_count < MAX_LAUNCH_ROWS ? p->launch_count : MAX_LAUNCH_ROWS;
     for (size_t i = 0; i < shown; i++) {
         const struct pw_profile_launch *l = &p->launches[i];
@@ -181,7 +183,7 @@ static void add_reuse(const struct pw_profile *p, struct pw_text *out)
         most = p->reuse[i] > most ? p->reuse[i] : most;
     pw_text_add(out, "\nReuse of 4 KB pages: other pages touched since the last touch\n");
     struct pw_table t = {.columns = 5, .align = "rrrrl", .indent = "  "};
-    cells(&t, (const char *const[]){"distance", "touches", "LRU entries", "misses", ""});
+    cells(&t, (const char *const[]){"distance", "touches", "LRU entries", "misses", "", NULL});
     for (size_t i = 0; i < count; i++) {
         missed -= p->reuse[i];
         if (i < 2)
@@ -210,7 +212,7 @@ static void add_slices(const struct pw_profile *p, struct pw_text *out)
         most = p->slices[i].pages > most ? p->slices[i].pages : most;
     pw_text_print(out, "\nPages over time, in slices of %s warp instructions\n", width);
     struct pw_table t = {.columns = 4, .align = "rrrl", .indent = "  "};
-    cells(&t, (const char *const[]){"slice", "pages", "new pages", ""});
+    cells(&t, (const char *const[]){"slice", "pages", "new pages", "", NULL});
     for (size_t i = 0; i < p->slice_count; i++) {
         pw_table_print(&t, "%zu", i);
         integer_cell(&t, p->slices[i].pages);
