@@ -32,8 +32,7 @@ static void fail(const struct pw_app *a, const struct pw_error *cause)
 {
     struct pw_error err = *cause;
     if (a->system->app_count > 1)
-        pw_fail(&err, cause->status, "app%u (%s): %.*s", a->index, a->program.text, PW_ERROR_CAPACITY - 512,
-                cause->message);
+        pw_error_prefix(&err, "app%u (%s)", a->index, a->program.text);
     pw_system_fail(a->system, &err);
 }
 
@@ -54,6 +53,10 @@ static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct
     if (status != PW_OK)
         return status;
     a->launches++;
+    a->present = l;
+    a->launched = now;
+    if (a->finished)
+        return PW_OK;
     if (!pw_spans_begin(s, &s->kernels, l->name, a->index, a->launches, now))
         return pw_fail_memory(err, "statistics of a kernel");
     a->span = s->kernels.count - 1;
@@ -158,11 +161,28 @@ static void resume(struct pw_app *a, pw_cycle now)
         start_over(a, now);
 }
 
-void pw_app_record_launch(const struct pw_system *s, const struct pw_span *span, pw_cycle outer)
+void pw_app_record_launch(const struct pw_app *a, pw_cycle outer)
 {
-    pw_timeline_record(s->timeline,
-                       &(struct pw_interval){
-                           .track = span->app, .name = span->name, .from = span->first, .to = outer, .app = span->app});
+    pw_timeline_record(
+        a->system->timeline,
+        &(struct pw_interval){
+            .track = a->index, .name = a->present->name, .from = a->launched, .to = outer, .app = a->index});
+}
+
+/* Ends the row of a launch. Starting over adds no rows: there would be no end of them beside a long program. */
+static bool end_row(struct pw_app *a, pw_cycle now)
+{
+    struct pw_system *s = a->system;
+    if (a->finished)
+        return true;
+    struct pw_span *span = &s->kernels.rows[a->span];
+    pw_spans_end(s, span, now);
+    if (in_region(s, a->launches)) {
+        free(s->region_to);
+        s->region_to = pw_system_snapshot(s, now);
+        s->region_outer = now;
+    }
+    return span->to;
 }
 
 void pw_app_launch_done(void *system, unsigned app, pw_cycle now)
@@ -171,16 +191,10 @@ void pw_app_launch_done(void *system, unsigned app, pw_cycle now)
     struct pw_app *a = &s->apps[app];
     if (!s->apps_left)
         return;
-    struct pw_span *span = &s->kernels.rows[a->span];
-    pw_spans_end(s, span, now);
     if (s->timeline)
-        pw_app_record_launch(s, span, now);
-    if (in_region(s, a->launches)) {
-        free(s->region_to);
-        s->region_to = pw_system_snapshot(s, now);
-        s->region_outer = now;
-    }
-    if (!span->to) {
+        pw_app_record_launch(a, now);
+    a->present = NULL;
+    if (!end_row(a, now)) {
         struct pw_error err;
         pw_fail_memory(&err, "statistics of a kernel");
         pw_system_fail(s, &err);

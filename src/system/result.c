@@ -125,20 +125,18 @@ static struct pw_window *add_windows(struct box *b, const struct pw_system *s, c
     struct pw_window *windows = take(b, spans->count, sizeof *windows);
     for (size_t i = 0; windows && i < spans->count; i++) {
         const struct pw_span *span = &spans->rows[i];
-        if (!span->to) /* a launch that was under way when the run ended */
-            continue;
         double *values = take(b, metrics, sizeof *values);
-        if (!values)
+        if (!values || !span->to)
             break;
         for (size_t k = 0; k < metrics; k++)
             values[k] = pw_stats_value(s->stats, k, span->name ? (int)span->app : -1, span->from, span->to);
-        windows[*out_count] = (struct pw_window){.name = span->name ? text(b, "%s", span->name) : NULL,
-                                                 .app = span->app,
-                                                 .index = span->index,
-                                                 .first_cycle = span->first,
-                                                 .outer_cycle = span->outer,
-                                                 .values = values};
-        ++*out_count;
+        windows[i] = (struct pw_window){.name = span->name ? text(b, "%s", span->name) : NULL,
+                                        .app = span->app,
+                                        .index = span->index,
+                                        .first_cycle = span->first,
+                                        .outer_cycle = span->outer,
+                                        .values = values};
+        *out_count = i + 1;
     }
     return windows;
 }

@@ -118,9 +118,9 @@ static enum pw_status create_timeline(struct pw_system *s, struct pw_error *err)
 /* Ends the timeline with the run, before what is left over comes to rest. */
 static void end_timeline(struct pw_system *s)
 {
-    for (size_t i = 0; i < s->kernels.count; i++)
-        if (!s->kernels.rows[i].to)
-            pw_app_record_launch(s, &s->kernels.rows[i], s->end);
+    for (unsigned i = 0; i < s->app_count; i++)
+        if (s->apps[i].present)
+            pw_app_record_launch(&s->apps[i], s->end);
     pw_timeline_end(s->timeline, s->end);
 }
 

@@ -19,13 +19,15 @@ struct pw_app {
     struct pw_program program;
     struct pw_host *host;
     struct pw_address_space space;
-    const struct pw_launch *held; /* its first launch, which waits for the other applications to come as far */
-    uint32_t launches;            /* started so far */
-    size_t span;                  /* of the last of them, among the system's kernels */
-    bool finished;                /* once */
-    pw_cycle end;                 /* of the first run */
-    uint64_t instructions;        /* issued until then */
-    unsigned checks;              /* that held in the first run */
+    const struct pw_launch *held;    /* its first launch, which waits for the other applications to come as far */
+    uint32_t launches;               /* started so far */
+    const struct pw_launch *present; /* the one under way, or NULL */
+    pw_cycle launched;               /* when it began */
+    size_t span;                     /* of the last one of the first run, among the system's kernels */
+    bool finished;                   /* once */
+    pw_cycle end;                    /* of the first run */
+    uint64_t instructions;           /* issued until then */
+    unsigned checks;                 /* that held in the first run */
 };
 
 /* The counters at the borders of a kernel launch or an interval. */
@@ -86,8 +88,8 @@ void pw_app_destroy(struct pw_app *a);
 /* Runs all programs up to their first launch, backs their memory page by page in turn, and launches. */
 void pw_apps_start(struct pw_system *s);
 void pw_app_launch_done(void *system, unsigned app, pw_cycle now);
-/* Puts a launch on the timeline. */
-void pw_app_record_launch(const struct pw_system *s, const struct pw_span *span, pw_cycle outer);
+/* Puts the launch under way on the timeline. */
+void pw_app_record_launch(const struct pw_app *a, pw_cycle outer);
 
 /* spans.c */
 uint64_t *pw_system_snapshot(struct pw_system *s, pw_cycle now);

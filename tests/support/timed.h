@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMED_SETS = 24 };
+enum { TIMED_SETS = 24, TIMED_NEIGHBOURS = 7 };
 
 struct timed {
     /* What to run. Names that are NULL mean mosaic and gpu-mmu; numbers that are 0 one CTA of one warp, one launch. */
@@ -34,10 +34,12 @@ struct timed {
     void (*prepare)(struct timed *t);                 /* or NULL: after the allocation, before the first launch */
     void (*body)(struct pw_host *h, struct timed *t); /* or NULL: allocate a, launch the kernel */
     const char *program;                              /* or NULL: a built-in workload instead, "NAME:key=value" */
+    struct timed *neighbours[TIMED_NEIGHBOURS];       /* programs that share the GPU; of each only the program counts */
     uint64_t n[8];                                    /* the test's own */
     void *data;
 
     /* What came out. */
+    unsigned app;
     uint32_t launch; /* the present one, from 0 */
     struct pw_array a;
     struct pw_config config;
@@ -74,7 +76,7 @@ static inline void timed_launch(struct pw_host *h, struct timed *t)
 /* Gives the pages of everything allocated so far their frames, as the next launch would. */
 static inline void timed_back(struct timed *t)
 {
-    struct pw_address_space *space = &t->system->apps[0].space;
+    struct pw_address_space *space = &t->system->apps[t->app].space;
     unsigned failed;
     assert_int_equal(pw_address_spaces_back(&space, 1, &failed, &t->err), PW_OK);
 }
@@ -126,17 +128,31 @@ static inline struct pw_program timed_program(struct timed *t)
     return (struct pw_program){.workload = &t->workload, .parameters = box, .scale = 1, .text = "test"};
 }
 
+/* The program and those of its neighbours; returns how many. */
+static inline unsigned timed_programs(struct timed *t, struct pw_program *out)
+{
+    unsigned count = 0;
+    for (struct timed *app = t; app; app = count <= TIMED_NEIGHBOURS ? t->neighbours[count - 1] : NULL) {
+        app->app = count;
+        if (!app->program)
+            out[count] = timed_program(app);
+        else if (pw_program_parse(app->program, &out[count], &t->err) != PW_OK)
+            fail_msg("%s", t->err.message);
+        count++;
+    }
+    return count;
+}
+
 /* Runs; the caller looks at the status and at t->err, and calls timed_end. */
 static inline enum pw_status timed_try(struct timed *t)
 {
+    struct pw_program programs[1 + TIMED_NEIGHBOURS];
     timed_configure(t);
-    struct pw_program program;
-    if (!t->program)
-        program = timed_program(t);
-    else if (pw_program_parse(t->program, &program, &t->err) != PW_OK)
+    unsigned count = timed_programs(t, programs);
+    if (pw_system_create(&t->config, &t->spec, programs, count, 0, &t->system, &t->err) != PW_OK)
         fail_msg("%s", t->err.message);
-    if (pw_system_create(&t->config, &t->spec, &program, 1, 0, &t->system, &t->err) != PW_OK)
-        fail_msg("%s", t->err.message);
+    for (unsigned i = 1; i < count; i++)
+        t->neighbours[i - 1]->system = t->system;
     enum pw_status status = pw_system_run(t->system, &t->err);
     t->cycles = t->system->end;
     return status;
@@ -187,6 +203,23 @@ static inline double timed_value(const struct timed *t, const char *metric)
     return pw_stats_value(t->system->stats, timed_index(t, metric), -1, NULL, t->system->region_to);
 }
 
+/* Of one application's launch, numbered from 1 over all of its runs. */
+static inline const struct pw_span *timed_span(const struct timed *t, unsigned app, unsigned launch)
+{
+    for (size_t i = 0; i < t->system->kernels.count; i++)
+        if (t->system->kernels.rows[i].app == app && t->system->kernels.rows[i].index == launch)
+            return &t->system->kernels.rows[i];
+    fail_msg("app%u has no launch %u", app, launch);
+    return NULL;
+}
+
+static inline uint64_t timed_launch_count(const struct timed *t, unsigned app, unsigned launch, const char *metric)
+{
+    const struct pw_span *span = timed_span(t, app, launch);
+    assert_non_null(span->to);
+    return pw_stats_exact(t->system->stats, timed_index(t, metric), (int)app, span->from, span->to);
+}
+
 /* Cycles that walks took altogether. */
 static inline uint64_t timed_walk_cycles(const struct timed *t)
 {
@@ -222,7 +255,7 @@ static inline void timed_load_lanes(struct pw_warp *w, const struct timed *t, ui
 static inline uint64_t timed_physical(const struct timed *t, uint64_t byte)
 {
     uint64_t address = t->a.base.v + byte;
-    struct pw_translation where = pw_page_table_lookup(t->system->tables[0], pw_vpn_of((pw_vaddr){address}));
+    struct pw_translation where = pw_page_table_lookup(t->system->tables[t->app], pw_vpn_of((pw_vaddr){address}));
     assert_true(where.present);
     return pw_paddr_in(where.frame, (pw_vaddr){address}).v;
 }
