@@ -295,6 +295,8 @@ static void the_address_stream_follows_from_the_seed_alone(void **state)
         {"alu:ctas=3", false},     {"pointer_chase:hops=100:bytes=1MB", true},
         {"HS:side=40", false},     {"MM:m=128:n=16:k=16", false},
         {"BFS2:nodes=2000", true}, {"BFS2:nodes=2000:kind=rmat", true},
+        {"BP:inputs=48", false},   {"NW:length=48", false},
+        {"LUD:side=48", false},    {"SC:points=70:dimensions=5", true},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         uint64_t first = run(table[i].text, 1, NULL).address_hash;
@@ -321,6 +323,9 @@ static void without_values_the_addresses_are_the_same(void **state)
                                         "SCP:vectors=5:elements=2000",
                                         "BLK:options=3001",
                                         "SCAN:bytes=70000",
+                                        "BP:inputs=304",
+                                        "NW:length=64",
+                                        "LUD:side=64",
                                         "pointer_chase:order=stride:bytes=1MB"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char off[128];
@@ -346,6 +351,10 @@ static void impossible_sizes_are_user_errors(void **state)
                                         "gather:table=17GB:values=off",
                                         "pointer_chase:stride=12",
                                         "pointer_chase:bytes=64:stride=128",
+                                        "BP:inputs=17",
+                                        "NW:length=20",
+                                        "LUD:side=24",
+                                        "SC:points=9M",
                                         "BFS2:nodes=1G:degree=4",
                                         "TRD:bytes=9GB:values=off",
                                         "RED:bytes=1GB:scale=3:values=off",
