@@ -1,9 +1,10 @@
-/* HS: hotspot of Rodinia, the temperature of a chip by explicit time steps over a 2-D grid.
+/* HS and hotspot: hotspot of Rodinia, the temperature of a chip by explicit time steps over a 2-D grid.
  *
  * Kept: 16x16 CTAs; the pyramid, by which a launch advances `pyramid` steps and a CTA's useful tile shrinks by one
  * cell on each side per step, so that neighbouring CTAs load overlapping halos; row-major arrays; temperature and power
  * both in flight before the barrier; active masks at the rim of tile and grid; the two temperature arrays changing
- * places; the constants of the original, and its arguments (512x512, pyramid 2, 2 steps).
+ * places; the constants of the original. Its sizes are `table` (512x512) for Mosaic and MASK and `uvm` (1024x1024); the
+ * default is larger, for the footprint of Mosaic's mix.
  * Simplified: inputs are random instead of read from a file. Instruction counts are estimates for compiled code: 60 for
  * coordinates and the four divisions, 24 for the valid range, per step 12 for the masks and 20 for a cell (6 reads of
  * shared memory, 13 of arithmetic, 1 write). */
@@ -179,9 +180,9 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
         pw_host_fail(h, "side is at most 1048576");
     struct arguments g = {.size = (int32_t)size, .border = (int32_t)p->pyramid, .c = coefficients_of((uint32_t)size)};
     uint64_t cells = size * size;
-    g.power = pw_alloc(h, "power", cells, sizeof(float));
     g.from = pw_alloc(h, "temperature", cells, sizeof(float));
     g.to = pw_alloc(h, "temperature_next", cells, sizeof(float));
+    g.power = pw_alloc(h, "power", cells, sizeof(float));
     uint64_t seed = pw_random_next(pw_host_random(h));
     float *initial = pw_host_verifying(h) ? pw_host_keep(h, cells * sizeof *initial) : NULL;
     for (uint64_t i = 0; g.from.data && i < cells; i++) {
@@ -210,23 +211,47 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
     }
     if (pw_host_verifying(h))
         verify(h, &g, initial, p->iterations);
+    pw_free(h, &g.power);
+    pw_free(h, &g.from);
+    pw_free(h, &g.to);
 }
 
 static const struct pw_option rows[] = {
-    {"side", PW_OPTION_COUNT, offsetof(struct parameters, size), 1, 1 << 20, "512", "cells", NULL, "side of the grid",
+    {"side", PW_OPTION_COUNT, offsetof(struct parameters, size), 1, 1 << 20, "1536", "cells", NULL, "side of the grid",
      false},
-    {"iterations", PW_OPTION_COUNT, offsetof(struct parameters, iterations), 1, 0, "2", "steps", NULL, "time steps",
+    {"iterations", PW_OPTION_COUNT, offsetof(struct parameters, iterations), 1, 0, "3", "steps", NULL, "time steps",
      false},
     {"pyramid", PW_OPTION_COUNT, offsetof(struct parameters, pyramid), 1, MAX_PYRAMID, "2", "steps", NULL,
      "time steps per launch", false},
     {0},
 };
 
+static const struct pw_preset presets[] = {
+    {"table", "side=512:iterations=3:pyramid=2"},
+    {"uvm", "side=1024:iterations=8:pyramid=2"},
+    {0},
+};
+
+static const char summary[] = "hotspot: temperature of a chip, a 2-D stencil in shared-memory tiles";
+
 const struct pw_workload pw_workload_hs = {
     .name = "HS",
     .suite = "Rodinia",
-    .summary = "hotspot: temperature of a chip, a 2-D stencil in shared-memory tiles",
+    .papers = "mosaic mask",
+    .summary = summary,
     .parameters = rows,
+    .presets = presets,
+    .parameters_bytes = sizeof(struct parameters),
+    .main = hotspot_main,
+};
+
+const struct pw_workload pw_workload_hotspot = {
+    .name = "hotspot",
+    .suite = "Rodinia",
+    .papers = "compression uvm",
+    .summary = summary,
+    .parameters = rows,
+    .presets = presets,
     .parameters_bytes = sizeof(struct parameters),
     .main = hotspot_main,
 };

@@ -64,6 +64,8 @@ static const char *const cases[] = {
     "HS:side=64:iterations=7:pyramid=2",
     "HS:side=100:iterations=3:pyramid=7",
     "HS:side=512:scale=0.01",
+    "hotspot:side=50:iterations=4",
+    "hotspot:size=uvm:scale=0.002",
     "LPS:nx=1:ny=1:nz=1",
     "LPS:nx=33:ny=5:nz=3:iterations=3",
     "LPS:nx=70:ny=13:nz=9:iterations=2",
