@@ -1,0 +1,340 @@
+/* Several applications inside one GPU: which SMs, frames, TLB entries and channels are whose.
+ *
+ * Decides mosaic-fig01a-mixed-frame, mosaic-sec31-asid and mask-sec3-multi-asid. */
+#include "timed.h"
+
+#include "gpu/gpu_internal.h"
+#include "mem/memory_internal.h"
+
+enum { APPS = 4, BLOCK_PAGES = 512 };
+
+/* Every warp loads from one page: each SM that has one of its CTAs asks the L2 TLB once. */
+static void touch_one_page(struct pw_warp *w, struct timed *t)
+{
+    timed_fetch(w, t, 0);
+}
+
+static void an_application_runs_on_its_own_sms_and_on_no_other(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set;
+        unsigned sms[APPS];
+    } cases[] = {
+        {"apps.sms=even", {8, 8, 7, 7}}, {"apps.sms=20+5+3+2", {20, 5, 3, 2}}, {"apps.sms=1+2+3+4", {1, 2, 3, 4}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct timed apps[APPS];
+        for (unsigned k = 0; k < APPS; k++)
+            apps[k] = (struct timed){.kernel = touch_one_page, .ctas = 64};
+        for (unsigned k = 1; k < APPS; k++)
+            apps[0].neighbours[k - 1] = &apps[k];
+        apps[0].sets[0] = cases[i].set;
+        timed_run(&apps[0]);
+        for (unsigned k = 0; k < APPS; k++) {
+            uint64_t asked = timed_launch_count(&apps[0], k, 1, "l1_tlb.misses") -
+                             timed_launch_count(&apps[0], k, 1, "l1_tlb.mshr_merges");
+            assert_int_equal(asked, cases[i].sms[k]);
+        }
+        timed_end(&apps[0]);
+    }
+}
+
+struct owners {
+    pw_owner *of; /* by frame */
+    pw_owner owner;
+};
+
+static void note_owner(void *context, pw_vpn vpn, pw_pfn frame, enum pw_page_order order)
+{
+    (void)vpn;
+    (void)order;
+    struct owners *o = context;
+    o->of[frame.v] = o->owner;
+}
+
+/* Who has each frame with data, from the page tables. */
+static pw_owner *data_owners(const struct pw_system *s)
+{
+    struct owners o = {calloc(pw_frames_total(s->physical.frames), sizeof *o.of), 0};
+    assert_non_null(o.of);
+    for (unsigned app = 0; app < s->app_count; app++) {
+        o.owner = (pw_owner)(1 + app);
+        pw_page_table_each(s->tables[app], note_owner, &o);
+    }
+    return o.of;
+}
+
+/* Large frames that have data of one application only, and of several. */
+static void count_blocks(const struct pw_system *s, unsigned *out_pure, unsigned *out_mixed)
+{
+    pw_owner *of = data_owners(s);
+    *out_pure = *out_mixed = 0;
+    for (uint64_t block = 0; block < pw_frames_total(s->physical.frames); block += BLOCK_PAGES) {
+        uint64_t seen = 0;
+        for (uint64_t i = block; i < block + BLOCK_PAGES; i++)
+            if (of[i])
+                seen |= 1ULL << of[i];
+        *out_pure += __builtin_popcountll(seen) == 1;
+        *out_mixed += __builtin_popcountll(seen) > 1;
+    }
+    free(of);
+}
+
+static void idle(struct pw_warp *w, struct timed *t)
+{
+    (void)t;
+    pw_compute(w, 1);
+}
+
+/* mosaic-fig01a-mixed-frame: no large frame holds pages of one application alone, so none could be coalesced. */
+static void applications_that_start_together_share_every_large_frame(void **state)
+{
+    (void)state;
+    unsigned pure, mixed;
+    for (unsigned count = 1; count <= 3; count++) {
+        struct timed apps[3];
+        for (unsigned k = 0; k < 3; k++)
+            apps[k] = (struct timed){.kernel = idle, .bytes = 12 << 20};
+        for (unsigned k = 1; k < count; k++)
+            apps[0].neighbours[k - 1] = &apps[k];
+        timed_run(&apps[0]);
+        count_blocks(apps[0].system, &pure, &mixed);
+        assert_int_equal(count == 1 ? mixed : pure, 0);
+        assert_in_range(pure + mixed, 6 * count, 6 * count + 1);
+        timed_end(&apps[0]);
+    }
+}
+
+/* Requests come page by page in turn until the shorter program has all of its pages; the rest are the other's. */
+static void frames_of_two_applications_alternate(void **state)
+{
+    (void)state;
+    struct timed other = {.kernel = idle, .bytes = 1 << 20};
+    struct timed t = {.kernel = idle, .bytes = 3 << 20, .neighbours = {&other}};
+    timed_run(&t);
+    pw_owner *of = data_owners(t.system);
+    uint64_t total = pw_frames_total(t.system->physical.frames), pages = 0;
+    for (uint64_t frame = 0; frame < total; frame++) {
+        if (!of[frame])
+            continue;
+        assert_int_equal(of[frame], pages < 512 ? 1 + pages % 2 : 1);
+        pages++;
+    }
+    assert_int_equal(pages, (4 << 20) / PW_PAGE_BYTES);
+    free(of);
+    timed_end(&t);
+}
+
+static void touch_pages(struct pw_warp *w, struct timed *t)
+{
+    for (uint64_t page = 0; page < t->n[0]; page++)
+        timed_fetch(w, t, page * PW_PAGE_BYTES);
+}
+
+/* mosaic-sec31-asid, mask-sec3-multi-asid: two programs with the same virtual pages. If one of them could use the other's
+ * translations, or merge into its walks, there would be hits in the L2 TLB or fewer walks than pages. */
+static void no_translation_serves_another_address_space(void **state)
+{
+    (void)state;
+    static const char *const designs[] = {"gpu-mmu", "pwcache", "static"};
+    for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
+        struct timed other = {.kernel = touch_pages, .n = {64}, .bytes = 64 * PW_PAGE_BYTES};
+        struct timed t = other;
+        t.design = designs[i];
+        t.neighbours[0] = &other;
+        timed_run(&t);
+        assert_int_equal(t.a.base.v, other.a.base.v);
+        for (unsigned app = 0; app < 2; app++) {
+            assert_int_equal(timed_launch_count(&t, app, 1, "l1_tlb.hits"), 0);
+            assert_int_equal(timed_launch_count(&t, app, 1, "l2_tlb.lookups"), t.config.gpu.l2_tlb.enabled ? 64 : 0);
+            assert_int_equal(timed_launch_count(&t, app, 1, "l2_tlb.hits"), 0);
+            assert_int_equal(timed_launch_count(&t, app, 1, "l2_tlb.mshr_merges"), 0);
+            assert_int_equal(timed_launch_count(&t, app, 1, "walk.count"), 64);
+        }
+        timed_end(&t);
+    }
+}
+
+/* A second round of the same pages finds its own entries, though the other's lie beside them under the same addresses. */
+static void entries_of_both_address_spaces_live_side_by_side(void **state)
+{
+    (void)state;
+    struct timed other = {.kernel = touch_pages, .n = {64}, .bytes = 64 * PW_PAGE_BYTES, .launches = 2};
+    struct timed t = other;
+    t.sets[0] = "l1_tlb.base_entries=1";
+    t.neighbours[0] = &other;
+    timed_run(&t);
+    for (unsigned app = 0; app < 2; app++) {
+        assert_int_equal(timed_launch_count(&t, app, 2, "l2_tlb.lookups"), 64);
+        assert_int_equal(timed_launch_count(&t, app, 2, "l2_tlb.hits"), 64);
+        assert_int_equal(timed_launch_count(&t, app, 2, "walk.count"), 0);
+    }
+    timed_end(&t);
+}
+
+/* Starting over leaves no entry behind: every run misses anew, and the neighbour keeps what it has. */
+static void a_program_that_starts_over_shoots_down_its_own_entries_only(void **state)
+{
+    (void)state;
+    struct timed other = {.kernel = touch_pages, .n = {16}, .bytes = 64 * PW_PAGE_BYTES, .launches = 40};
+    struct timed t = {.kernel = touch_pages, .n = {4}, .bytes = 4 * PW_PAGE_BYTES, .neighbours = {&other}};
+    timed_run(&t);
+    uint64_t runs = t.system->apps[0].launches;
+    assert_true(runs > 5);
+    size_t walks = timed_index(&t, "walk.count");
+    assert_in_range(pw_stats_exact(t.system->stats, walks, 0, NULL, t.system->region_to), 4 * (runs - 1), 4 * runs);
+    assert_int_equal(pw_stats_exact(t.system->stats, walks, 1, NULL, t.system->region_to), 16);
+    timed_end(&t);
+}
+
+/* Reads (warps of) an array larger than the L2 and writes it. */
+static void stream(struct pw_warp *w, struct timed *t)
+{
+    uint64_t bytes = t->n[0] / 64;
+    for (uint64_t byte = 0; byte < bytes; byte += 32 * 128) {
+        timed_load_lanes(w, t, w->cta_index * bytes + byte, 31, 128);
+        pw_use(w);
+        timed_store(w, t, w->cta_index * bytes + byte);
+    }
+}
+
+static struct timed streaming(uint64_t bytes)
+{
+    return (struct timed){.kernel = stream, .ctas = 64, .bytes = bytes, .n = {bytes}};
+}
+
+/* What lies in the L2 slices at the end: each line in a slice of the application that owns its frame. */
+static void each_application_has_its_own_slices_and_channels(void **state)
+{
+    (void)state;
+    for (unsigned count = 2; count <= 3; count++) {
+        struct timed apps[] = {streaming(4 << 20), streaming(4 << 20), streaming(4 << 20)};
+        apps[0].machine = "mask";
+        apps[0].design = "static";
+        for (unsigned k = 1; k < count; k++)
+            apps[0].neighbours[k - 1] = &apps[k];
+        timed_run(&apps[0]);
+        const struct pw_memory *m = apps[0].system->gpu->memory;
+        uint64_t lines[3] = {0};
+        for (uint32_t i = 0; i < m->slice_count; i++) {
+            const struct pw_cache *c = &m->slices[i].cache;
+            /* 8 channels over 3: 3, 3, 2. */
+            unsigned channel = i / m->config.l2.slices, mine = count == 2 ? channel / 4 : channel / 3;
+            assert_int_equal(m->slices[i].channel, channel);
+            for (uint32_t way = 0; way < c->sets.by * c->stride; way++) {
+                if (c->lines[way] == PW_NO_LINE)
+                    continue;
+                pw_owner owner = pw_frames_owner(apps[0].system->physical.frames, (pw_pfn){c->lines[way] / 32});
+                assert_true(owner == PW_OWNER_APP + mine || owner == PW_OWNER_TABLE + mine);
+                lines[mine]++;
+            }
+        }
+        for (unsigned k = 0; k < count; k++)
+            assert_true(lines[k] > 1000);
+        timed_end(&apps[0]);
+    }
+}
+
+/* With translation out of the way and memory divided, nothing that a neighbour does changes an application's time. */
+static void divided_memory_keeps_neighbours_apart(void **state)
+{
+    (void)state;
+    for (unsigned divided = 0; divided < 2; divided++) {
+        pw_cycle end[2];
+        for (unsigned busy = 0; busy < 2; busy++) {
+            struct timed other = streaming(8 << 20);
+            struct timed t = streaming(8 << 20);
+            other.kernel = busy ? stream : idle;
+            t.design = "ideal-tlb";
+            t.sets[0] = divided ? "l2.partition=by-app" : "l2.partition=shared";
+            t.neighbours[0] = &other;
+            timed_run(&t);
+            end[busy] = t.system->apps[0].end;
+            timed_end(&t);
+        }
+        if (divided)
+            assert_int_equal(end[0], end[1]);
+        else
+            assert_true(end[1] > end[0] + end[0] / 10);
+    }
+}
+
+static void launch_nothing(struct pw_host *h, struct timed *t)
+{
+    t->a = pw_alloc(h, "a", 1 << 20, 1);
+    pw_free(h, &t->a);
+}
+
+static void compute(struct pw_warp *w, struct timed *t)
+{
+    pw_compute(w, (uint32_t)t->n[0]);
+}
+
+/* A program without launches ends at once and does not start over; the other's time is that of a single run. */
+static void a_program_without_launches_takes_no_time(void **state)
+{
+    (void)state;
+    struct timed single = {.kernel = compute, .n = {500}, .ctas = 40, .threads = 256, .sets = {"sm.count=15"}};
+    struct timed other = {.body = launch_nothing};
+    struct timed t = single;
+    t.sets[0] = NULL;
+    t.neighbours[0] = &other;
+    assert_int_equal(timed_run(&t), timed_cycles(single));
+    assert_true(t.system->apps[1].finished);
+    assert_int_equal(t.system->apps[1].end, 0);
+    timed_end(&t);
+    struct timed neither = {.body = launch_nothing, .neighbours = {&other}};
+    assert_int_equal(timed_cycles(neither), 0);
+}
+
+static void wrong(struct pw_host *h, struct timed *t)
+{
+    t->a = pw_alloc(h, "a", 1 << 20, 1);
+    timed_launch(h, t);
+    pw_host_expect(h, false, "the sum is wrong");
+}
+
+static void a_check_that_fails_ends_the_run_and_names_the_application(void **state)
+{
+    (void)state;
+    struct timed other = {.body = wrong, .kernel = idle};
+    struct timed t = {.kernel = compute, .n = {5000}, .spec = {.verify = true}, .neighbours = {&other}};
+    assert_int_equal(timed_try(&t), PW_FAILED);
+    assert_non_null(strstr(t.err.message, "app1 (test): "));
+    assert_non_null(strstr(t.err.message, "the sum is wrong"));
+    timed_end(&t);
+}
+
+/* One byte behind the array's last page is nobody's, though the neighbour has that virtual page. */
+static void touch_behind(struct pw_warp *w, struct timed *t)
+{
+    timed_fetch(w, t, t->bytes);
+}
+
+static void a_neighbours_pages_cannot_be_read(void **state)
+{
+    (void)state;
+    struct timed other = {.kernel = idle, .bytes = 2 << 20};
+    struct timed t = {.kernel = touch_behind, .bytes = 1 << 20, .neighbours = {&other}};
+    assert_int_equal(timed_try(&t), PW_FAILED);
+    assert_non_null(strstr(t.err.message, "app0 accessed address"));
+    timed_end(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_application_runs_on_its_own_sms_and_on_no_other),
+        cmocka_unit_test(applications_that_start_together_share_every_large_frame),
+        cmocka_unit_test(frames_of_two_applications_alternate),
+        cmocka_unit_test(no_translation_serves_another_address_space),
+        cmocka_unit_test(entries_of_both_address_spaces_live_side_by_side),
+        cmocka_unit_test(a_program_that_starts_over_shoots_down_its_own_entries_only),
+        cmocka_unit_test(each_application_has_its_own_slices_and_channels),
+        cmocka_unit_test(divided_memory_keeps_neighbours_apart),
+        cmocka_unit_test(a_program_without_launches_takes_no_time),
+        cmocka_unit_test(a_check_that_fails_ends_the_run_and_names_the_application),
+        cmocka_unit_test(a_neighbours_pages_cannot_be_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
