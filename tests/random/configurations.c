@@ -1,0 +1,149 @@
+/* Machines that nobody would build: seeded random values for the options that decide who waits for whom, on small programs
+ * that compute and check their results. Whatever the combination, a run ends with every identity intact, or is refused
+ * as the user's mistake; it never gets stuck and never breaks an identity. */
+#include "pagewalk/pagewalk.h"
+#include "sim/random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { RUNS = 240, MAX_SETS = 64, TEXT = 64 };
+
+struct machine {
+    char text[MAX_SETS][TEXT];
+    const char *sets[MAX_SETS];
+    size_t count;
+};
+
+static void set(struct machine *m, const char *name, uint64_t value)
+{
+    snprintf(m->text[m->count], TEXT, "%s=%llu", name, (unsigned long long)value);
+    m->sets[m->count] = m->text[m->count];
+    m->count++;
+}
+
+static void set_text(struct machine *m, const char *name, const char *value)
+{
+    snprintf(m->text[m->count], TEXT, "%s=%s", name, value);
+    m->sets[m->count] = m->text[m->count];
+    m->count++;
+}
+
+static uint64_t between(struct pw_random *r, uint64_t first, uint64_t last)
+{
+    return first + pw_random_below(r, last - first + 1);
+}
+
+static const char *one_of(struct pw_random *r, const char *a, const char *b)
+{
+    return pw_random_below(r, 2) ? a : b;
+}
+
+static void choose_translation(struct machine *m, struct pw_random *r)
+{
+    static const char *const sizes[] = {"4KB", "64KB", "2MB"};
+    set_text(m, "page.size", sizes[pw_random_below(r, 3)]);
+    set_text(m, "page.frames", one_of(r, "first-free", "random"));
+    set(m, "page.entry_stride", 8U << pw_random_below(r, 5));
+    uint64_t ways = between(r, 1, 4);
+    set(m, "l1_tlb.base_ways", ways);
+    set(m, "l1_tlb.base_entries", ways * between(r, 1, 6));
+    set(m, "l1_tlb.base_subpages", 1U << pw_random_below(r, 3));
+    set(m, "l1_tlb.large_ways", 0);
+    set(m, "l1_tlb.large_entries", between(r, 1, 20));
+    set(m, "l1_tlb.mshrs", between(r, 1, 8));
+    set(m, "l1_tlb.latency", between(r, 1, 4));
+    set_text(m, "l1_tlb.on_miss", one_of(r, "nonblocking", "stall_lsu"));
+    set(m, "l2_tlb.base_ways", 0);
+    set(m, "l2_tlb.base_entries", between(r, 1, 40));
+    set(m, "l2_tlb.ports", between(r, 1, 3));
+    set(m, "l2_tlb.mshrs", between(r, 1, 6));
+    set(m, "l2_tlb.distance", between(r, 0, 12));
+    set(m, "walk.walkers", between(r, 1, 5));
+    set_text(m, "walk.model", one_of(r, "memory", "fixed"));
+    set_text(m, "pwc.enabled", one_of(r, "on", "off"));
+}
+
+static void choose_sms(struct machine *m, struct pw_random *r)
+{
+    set(m, "sm.count", between(r, 1, 5));
+    set(m, "sm.schedulers", between(r, 1, 4));
+    set(m, "sm.warps", between(r, 16, 64));
+    set(m, "sm.ctas", between(r, 1, 8));
+    set(m, "sm.dependency_latency", between(r, 1, 12));
+    set(m, "sm.loads_per_warp", 1U << pw_random_below(r, 7));
+    set(m, "sm.lsu_queue", between(r, 1, 4));
+    set(m, "sm.stores", between(r, 1, 8));
+    set_text(m, "sm.schedule", one_of(r, "gto", "rr"));
+    set_text(m, "sm.serial", pw_random_below(r, 8) ? "off" : "on");
+}
+
+static void choose_memory(struct machine *m, struct pw_random *r)
+{
+    set(m, "l1d.bytes", between(r, 1, 64) * 512);
+    set(m, "l1d.ways", between(r, 1, 4));
+    set(m, "l1d.mshrs", between(r, 1, 6));
+    set_text(m, "l1d.sectored", one_of(r, "on", "off"));
+    set_text(m, "l1d.write", one_of(r, "evict", "update"));
+    set(m, "xbar.bytes_per_cycle", between(r, 8, 130));
+    set(m, "xbar.latency", between(r, 1, 20));
+    set(m, "dram.channels", between(r, 1, 7));
+    set(m, "l2.slices", between(r, 1, 3));
+    set(m, "l2.bytes", between(r, 256, 2048) * 128);
+    set(m, "l2.ways", between(r, 1, 12));
+    set(m, "l2.ports", between(r, 1, 3));
+    set(m, "l2.mshrs", between(r, 1, 6));
+    set_text(m, "l2.sectored", one_of(r, "on", "off"));
+    set(m, "dram.banks", 1U << pw_random_below(r, 5));
+    set(m, "dram.read_queue", between(r, 1, 12));
+    set(m, "dram.path", between(r, 0, 30));
+    set_text(m, "dram.schedule", one_of(r, "fr-fcfs", "fcfs"));
+}
+
+static void no_combination_gets_stuck_or_breaks_an_identity(void **state)
+{
+    (void)state;
+    static const char *const workloads[] = {"vecadd:ctas=5:warps=3:iterations=3",
+                                            "gather:ctas=3:warps=2:iterations=2:table=4MB",
+                                            "pointer_chase:bytes=256KB:hops=200",
+                                            "HS:side=40:iterations=3",
+                                            "BFS2:nodes=600",
+                                            "HS:side=20,vecadd:ctas=2"};
+    static const char *const designs[] = {"gpu-mmu", "gpu-mmu-2m", "pwcache", "ideal-tlb", "static"};
+    struct pw_random random;
+    pw_random_init(&random, 7, "configurations");
+    unsigned completed = 0;
+    for (unsigned run = 0; run < RUNS; run++) {
+        struct machine m = {.count = 0};
+        choose_sms(&m, &random);
+        choose_memory(&m, &random);
+        choose_translation(&m, &random);
+        struct pw_run_spec spec = {.machine = one_of(&random, "mosaic", "volta"),
+                                   .design = designs[pw_random_below(&random, 5)],
+                                   .workload = workloads[pw_random_below(&random, 6)],
+                                   .sets = m.sets,
+                                   .set_count = m.count,
+                                   .seed = run + 1,
+                                   .verify = true};
+        struct pw_result *result = NULL;
+        struct pw_error err = {0};
+        enum pw_status status = pw_run(&spec, &result, &err);
+        if (status != PW_OK && status != PW_USER_ERROR)
+            fail_msg("run %u (%s, %s, %s): %s", run, spec.machine, spec.design, spec.workload, err.message);
+        completed += status == PW_OK;
+        pw_result_free(result);
+    }
+    /* Some combinations are refused; most must run, or this test would say nothing. */
+    assert_true(completed > RUNS / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_combination_gets_stuck_or_breaks_an_identity)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
