@@ -246,7 +246,7 @@ static void backprop_main(struct pw_host *h, const void *parameters)
                                .arguments = &g};
     pw_host_plan(h, 2);
     pw_launch(h, &launch);
-    if (pw_host_verifying(h))
+    if (pw_host_verifying(h) && g.input.data && g.partial_sums.data)
         verify_forward(h, &g);
     g.delta = pw_alloc(h, "hidden_delta", HIDDEN + 1, sizeof(float));
     g.old_weights = pw_alloc(h, "input_prev_weights", count, sizeof(float));
@@ -261,7 +261,7 @@ static void backprop_main(struct pw_host *h, const void *parameters)
     launch.registers = 30;
     launch.kernel = adjust_weights_kernel;
     pw_launch(h, &launch);
-    if (pw_host_verifying(h))
+    if (pw_host_verifying(h) && g.input.data && g.weights.data && g.delta.data && g.old_weights.data)
         verify_weights(h, &g);
     struct pw_array *const in_order[] = {&g.input, &g.hidden, &g.weights, &g.partial_sums, &g.old_weights, &g.delta};
     for (size_t i = 0; i < sizeof in_order / sizeof in_order[0]; i++)
