@@ -350,6 +350,37 @@ static void black_scholes_reads_three_arrays_and_writes_two(void **state)
     }
 }
 
+static uint64_t all_touches(unsigned kind, unsigned array)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < WORDS; i++)
+        sum += touches[kind][array][i];
+    return sum;
+}
+
+/* With a threshold beyond the square all points form one cluster. It is grown once by each of the 64 CTAs and once by
+ * trim, in 63 steps; step s finds 64 - s candidates left and, from the second on, one that has just been taken. */
+static void qtc_looks_at_each_candidate_left_in_each_step(void **state)
+{
+    (void)state;
+    enum { POINTS = 64, NEAR = POINTS - 1, GROWTHS = POINTS + 1, LEFT = POINTS * (POINTS - 1) / 2 };
+    enum { DISTANCES, NEIGHBOURS, DEGREES, UNGROUPED, TAKEN, CACHE, CLUSTERED, CARDINALITIES, RESULT };
+    struct pw_functional_counts c = run("QTC:points=64:threshold=30", 1);
+    assert_int_equal(c.launches, 5);
+    assert_int_equal(all_touches(PW_OP_LOAD, DISTANCES), GROWTHS * LEFT);
+    expect_each(PW_OP_STORE, DEGREES, POINTS, 1);
+    assert_int_equal(all_touches(PW_OP_LOAD, DEGREES), GROWTHS * POINTS);
+    assert_int_equal(all_touches(PW_OP_LOAD, UNGROUPED), POINTS * POINTS + POINTS);
+    assert_int_equal(all_touches(PW_OP_STORE, UNGROUPED), 0);
+    /* trim and update read it once more */
+    assert_int_equal(all_touches(PW_OP_LOAD, TAKEN), GROWTHS * (LEFT + NEAR - 1) + 2 * POINTS);
+    assert_int_equal(all_touches(PW_OP_STORE, TAKEN), GROWTHS * 2 * POINTS);
+    assert_int_equal(all_touches(PW_OP_LOAD, CACHE), GROWTHS * (LEFT + NEAR - 1));
+    assert_int_equal(all_touches(PW_OP_LOAD, CLUSTERED), GROWTHS * LEFT + POINTS);
+    assert_int_equal(all_touches(PW_OP_STORE, CLUSTERED), POINTS);
+    expect_each(PW_OP_STORE, RESULT, POINTS, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +400,7 @@ int main(void)
         cmocka_unit_test(cfd_gathers_the_five_variables_of_each_neighbour),
         cmocka_unit_test(scan_reads_each_element_twice_and_writes_it_once),
         cmocka_unit_test(black_scholes_reads_three_arrays_and_writes_two),
+        cmocka_unit_test(qtc_looks_at_each_candidate_left_in_each_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,7 +168,7 @@ static const char *const cases[] = {
     "QTC:points=1",
     "QTC:points=77:seeds=0:rounds=0",
     "QTC:points=601:rounds=2:ctas=37",
-    "QTC:points=1500:threshold=6:ctas=1:scale=0.9",
+    "QTC:points=700:threshold=5:ctas=2:scale=0.9",
     "HISTO:width=1:height=1:rows=512",
     "HISTO:width=37:height=29:rows=600:iterations=2",
     "HISTO:width=333:height=100:rows=2000:spread=3:outliers=0.01",
