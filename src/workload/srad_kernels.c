@@ -159,7 +159,7 @@ void pw_srad_srad(struct pw_warp *w, const void *arguments)
 {
     const struct pw_srad *g = arguments;
     const float *image = g->image.data;
-    struct place p;
+    struct place p = {0};
     int64_t i = (int64_t)first_pixel(w);
     uint32_t mask = locate(w, g, &p);
     pw_compute(w, 30);
@@ -192,7 +192,7 @@ void pw_srad_srad2(struct pw_warp *w, const void *arguments)
     const struct pw_srad *g = arguments;
     const float *c = g->c.data, *d[PW_SRAD_SIDES];
     float *image = g->image.data;
-    struct place p;
+    struct place p = {0};
     int64_t i = (int64_t)first_pixel(w);
     uint32_t mask = locate(w, g, &p);
     pw_compute(w, 30);

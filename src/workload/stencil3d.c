@@ -16,6 +16,8 @@
 #include "workload/host.h"
 #include "workload/inputs.h"
 
+#include <assert.h>
+
 enum { BLOCK_X = PW_WARP_LANES, BLOCK_Y = 8, HALO = 8, REACH = 4, FIRST_PLANE = 4, LOADED_BEFORE = 8 };
 
 struct parameters {
@@ -118,6 +120,7 @@ static void stencil_kernel(struct pw_warp *w, const void *arguments)
 static void verify(struct pw_host *h, const struct arguments *g, const float *before)
 {
     const float *in = g->input.data, *out = g->output.data, *c = g->coefficients.data;
+    assert(before && in && out && c); /* values are on when results are checked */
     uint64_t cells = g->output.count, first = FIRST_PLANE * (uint64_t)g->plane;
     uint64_t end = first + g->planes * (uint64_t)g->plane, wrong = cells;
     for (uint64_t i = cells; i-- > 0;) {
