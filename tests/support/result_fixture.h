@@ -28,7 +28,8 @@ struct result_fixture {
 static inline void result_fixture_init(struct result_fixture *f)
 {
     *f = (struct result_fixture){
-        .apps = {{"HS:side=64", 5000000000, 10000000000, 0.5, 0}, {"vecadd", 7, 20, 0.35, 0}},
+        .apps = {{"HS:side=64", 5000000000, 10000000000, 0.5, .sms = 20, .checks = 2},
+                 {"vecadd", 7, 20, 0.35, .sms = 10}},
         .options = {{"l1_tlb.entries", "128", "default"},
                     {"l1_tlb.ways", "0", "configs/machines/mosaic.yaml:12"},
                     {"walk.model", "memory", "--set"}},
@@ -50,6 +51,7 @@ static inline void result_fixture_init(struct result_fixture *f)
         .nanoseconds = 9803921568.627451,
         .machine = "mosaic",
         .design = "gpu-mmu",
+        .ipc_throughput = 0.5,
         .app_count = 1,
         .apps = f->apps,
         .option_count = 3,
@@ -69,6 +71,18 @@ static inline void result_fixture_init(struct result_fixture *f)
         .events = 77,
         .memory_operations = 55,
     };
+}
+
+/* Both applications, run alone too: slowdowns of 2 and 1.25. */
+static inline void result_fixture_pair(struct result_fixture *f)
+{
+    result_fixture_init(f);
+    f->result.app_count = 2;
+    f->apps[0].ipc_alone = 1;
+    f->apps[1].ipc_alone = 0.4375;
+    f->result.ipc_throughput = 0.85;
+    f->result.weighted_speedup = 1.3;
+    f->result.unfairness = 2;
 }
 
 #undef COUNTER

@@ -67,6 +67,35 @@ static void json_holds_every_part_of_the_result(void **state)
     pw_text_free(&text);
 }
 
+/* Members of runs alone stand in a result only when there were any. */
+static void json_has_speedup_and_unfairness_of_runs_alone(void **state)
+{
+    (void)state;
+    struct result_fixture f;
+    struct pw_text text = {0};
+    result_fixture_pair(&f);
+    pw_result_json(&f.result, &text);
+    json_t *root = parse(&text);
+    double throughput, speedup, unfairness, alone[2];
+    int sms[2], checks[2];
+    assert_int_equal(0, json_unpack(root, "{s:F,s:F,s:F,s:[{s:F,s:i,s:i},{s:F,s:i,s:i}!]}", "ipc_throughput",
+                                    &throughput, "weighted_speedup", &speedup, "unfairness", &unfairness, "apps",
+                                    "ipc_alone", &alone[0], "sms", &sms[0], "checks", &checks[0], "ipc_alone",
+                                    &alone[1], "sms", &sms[1], "checks", &checks[1]));
+    assert_true(throughput == 0.85 && speedup == 1.3 && unfairness == 2 && alone[0] == 1 && alone[1] == 0.4375);
+    assert_true(sms[0] == 20 && sms[1] == 10 && checks[0] == 2 && checks[1] == 0);
+    json_decref(root);
+    pw_text_free(&text);
+    result_fixture_init(&f);
+    text = (struct pw_text){0};
+    pw_result_json(&f.result, &text);
+    assert_non_null(strstr(text.bytes, "\"ipc_throughput\": 0.5"));
+    assert_null(strstr(text.bytes, "alone"));
+    assert_null(strstr(text.bytes, "weighted_speedup"));
+    assert_null(strstr(text.bytes, "unfairness"));
+    pw_text_free(&text);
+}
+
 static void json_differs_between_hosts_only_after_host(void **state)
 {
     (void)state;
@@ -181,8 +210,8 @@ static void csv_has_six_fields_in_every_row(void **state)
                 assert_string_equal(value, "mosaic/a,\"b\"/HS:side=64/9223372036854775807");
         }
     }
-    /* Heading, 2 of the run, 3 of the application, the metrics, 2 windows of 2 + 2, 4 of the host. */
-    assert_int_equal(rows, 1 + 2 + 3 + 12 + 2 * 4 + 4);
+    /* Heading, 3 of the run, 4 of the application, the metrics, 2 windows of 2 + 2, 4 of the host. */
+    assert_int_equal(rows, 1 + 3 + 4 + 12 + 2 * 4 + 4);
     pw_text_free(&text);
 }
 
@@ -199,6 +228,15 @@ static void csv_splits_names_into_app_component_and_metric(void **state)
     assert_non_null(strstr(text.bytes, ",app0,kernel1.l1_tlb,hits,lookups,6\n"));
     assert_non_null(strstr(text.bytes, ",app0,interval3.dram,data.latency_mean,cycles,0.25\n"));
     assert_non_null(strstr(text.bytes, ",app0,run,ipc,instructions/cycle,0.5\n"));
+    assert_non_null(strstr(text.bytes, ",app0,run,sms,SMs,20\n"));
+    assert_null(strstr(text.bytes, "alone"));
+    pw_text_free(&text);
+    text = (struct pw_text){0};
+    result_fixture_pair(&f);
+    pw_result_csv(&f.result, &text);
+    assert_non_null(strstr(text.bytes, ",app1,run,ipc_alone,instructions/cycle,0.4375\n"));
+    assert_non_null(strstr(text.bytes, ",,run,weighted_speedup,,1.3\n"));
+    assert_non_null(strstr(text.bytes, ",,run,unfairness,,2\n"));
     pw_text_free(&text);
 }
 
@@ -244,9 +282,14 @@ static void table_gives_each_of_several_applications_a_column(void **state)
     struct result_fixture f;
     struct pw_text text = {0};
     char row[128];
-    result_fixture_init(&f);
-    f.result.app_count = 2;
+    result_fixture_pair(&f);
     pw_result_table(&f.result, &text);
+    row_of(&text, "HS:side=64", row, sizeof row);
+    assert_string_equal(row, "20 5,000,000,000 10,000,000,000 0.5 1.00");
+    row_of(&text, "vecadd", row, sizeof row);
+    assert_string_equal(row, "10 7 20 0.35 0.438");
+    row_of(&text, "weighted speedup", row, sizeof row);
+    assert_string_equal(row, "1.300, IPC throughput 0.85, unfairness 2.000");
     row_of(&text, "l1_tlb.hits", row, sizeof row);
     assert_string_equal(row, "6 5 lookups");
     row_of(&text, "l1_tlb hit rate", row, sizeof row);
@@ -317,6 +360,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_holds_every_part_of_the_result),
+        cmocka_unit_test(json_has_speedup_and_unfairness_of_runs_alone),
         cmocka_unit_test(json_differs_between_hosts_only_after_host),
         cmocka_unit_test(json_survives_names_that_are_not_utf8),
         cmocka_unit_test(json_of_an_empty_result_is_valid),

@@ -249,6 +249,28 @@ static void number_of_applications_is_checked(void **state)
 }
 
 /* Units registered in any order, under names that are equal but not the same string. */
+/* A stride of 0: every application has the value, and so have all of them together. */
+static void a_common_counter_is_not_summed_over_applications(void **state)
+{
+    (void)state;
+    uint64_t cycles = 0, busy[3] = {30, 60, 10}, from[6], to[6];
+    struct pw_stats *s = pw_stats_create(3, NULL);
+    pw_stats_counter(s, "cycles", "cycles", "Cycles.", &cycles, 0, 0);
+    pw_stats_counter(s, "busy", "cycles", "Busy.", busy, sizeof busy[0], 0);
+    pw_stats_ratio(s, "at_once", "", "At once.", "busy", "cycles", 1);
+    assert_int_equal(pw_stats_seal(s, NULL), PW_OK);
+    pw_stats_snapshot(s, from);
+    cycles = 100;
+    for (int i = 0; i < 3; i++)
+        busy[i] *= 2;
+    pw_stats_snapshot(s, to);
+    assert_int_equal(pw_stats_exact(s, 0, -1, NULL, to), 100);
+    assert_int_equal(pw_stats_exact(s, 0, 2, from, to), 100);
+    assert_true(pw_stats_value(s, 2, 1, from, to) == 0.6);
+    assert_true(pw_stats_value(s, 2, -1, from, to) == 1.0);
+    pw_stats_destroy(s);
+}
+
 static void order_of_registration_does_not_change_sums(void **state)
 {
     (void)state;
@@ -287,6 +309,7 @@ int main(void)
         cmocka_unit_test(coded_identity_reports_its_reason),
         cmocka_unit_test(bad_registration_is_reported_by_seal),
         cmocka_unit_test(number_of_applications_is_checked),
+        cmocka_unit_test(a_common_counter_is_not_summed_over_applications),
         cmocka_unit_test(order_of_registration_does_not_change_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
