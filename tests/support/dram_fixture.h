@@ -159,7 +159,7 @@ static inline struct dram_item *dram_add(struct dram_fixture *f, enum pw_request
 {
     assert_true(f->item_count < DRAM_FIXTURE_REQUESTS);
     struct dram_item *i = &f->items[f->item_count];
-    i->r.kind = (uint8_t)kind;
+    i->r.kind = kind & 15U;
     i->r.sectors = 0xf;
     uint32_t lines = (uint32_t)(f->config.row_bytes / PW_LINE_BYTES);
     i->local_line = local_line;
