@@ -40,6 +40,17 @@ fails 'option with a number too large' 2 'l1_tlb.base_entries' run -w $small --s
 fails 'launches in no order' 2 '5-2' run -w $small --kernels 5-2
 fails 'launches that are no numbers' 2 'a-b' run -w $small --kernels a-b
 
+fails 'application without a name' 2 'a name is missing beside a comma' run -w $small,,$small
+fails 'application without a name at the end' 2 'a name is missing beside a comma' run -w $small,
+fails 'unknown application of two' 2 'vecad.*did you mean .?vecadd' run -w $small,vecad
+fails 'SMs for too few applications' 2 'apps.sms = 20: .*one number of SMs for each of 2' run -w $small,$small --set apps.sms=20
+fails 'more SMs than there are' 2 'apps.sms = 20[+]11: .*more than the 30' run -w $small,$small --set apps.sms=20+11
+fails 'more applications than SMs' 2 '2 applications need at least as many SMs' run -w $small,$small --set sm.count=1
+fails 'more applications than channels' 2 '1 channels cannot be divided' run -w $small,$small -d static --set dram.channels=1
+fails 'launches of several applications' 2 '--kernels needs a run of one application' run -w $small,$small --kernels 1
+fails 'runs alone of a part' 2 '--alone compares whole runs' run -w $small --alone --warmup 10
+fails 'memory for one application only' 2 'app1 .*: allocation .* does not fit' run -w $small,gather:table=64MB --set dram.bytes=32MB
+
 fails 'missing machine file' 2 'missing.yaml' run -m ./missing.yaml -w $small
 mkdir folder
 fails 'folder as machine file' 2 'folder' run -m ./folder -w $small
@@ -61,7 +72,14 @@ fails 'output file that is a folder' 2 'folder: is a folder' run -w $small --csv
 fails 'output file without a name' 2 'name of an output file is empty' run -w $small --json ''
 fails 'two formats on standard output' 2 'standard output' run -w $small --json - --csv -
 fails 'two formats in one file' 2 'same file' run -w $small --json a --csv a
-run -m mosaci -w $small --json a.json --csv a.csv
+fails 'timeline on standard output' 2 '--timeline cannot go to standard output' run -w $small --timeline -
+fails 'timeline in a missing folder' 2 'none/a.trace' run -w $small --timeline none/a.trace
+fails 'timeline in a folder' 2 'folder: is a folder' run -w $small --timeline folder
+fails 'timeline in a device' 2 '/dev/null: is no regular file' run -w $small --timeline /dev/null
+fails 'timeline and result in one file' 2 'same file' run -w $small --timeline a --json a
+fails 'no events in a timeline' 2 '--timeline-limit: .* is no whole number' run -w $small --timeline a --timeline-limit 0
+fails 'mistake found after the timeline was begun' 2 'does not fit' run -w gather:table=64MB --set dram.bytes=32MB --timeline a
+run -m mosaci -w $small --json a.json --csv a.csv --timeline a.trace
 check 'a mistake leaves no output file' only_files . binary.yaml broken.yaml folder typo.yaml value.yaml
 if [ "$(id -u)" != 0 ]; then
   mkdir -m 500 sealed

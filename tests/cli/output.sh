@@ -12,7 +12,7 @@ for help in 'help' '--help' '-h' 'help run' 'run --help' 'run -h' 'list --help' 
 done
 run run --help
 check 'help names every flag of run' eval \
-  'for f in machine design workload set seed json csv quiet verify interval warmup kernels; do grep -q -- "--$f" .stdout || exit 1; done'
+  'for f in machine design workload set seed json csv timeline timeline-limit quiet verify alone interval warmup kernels; do grep -q -- "--$f" .stdout || exit 1; done'
 
 for kind in machines designs workloads policies options metrics; do
   run list $kind
@@ -100,6 +100,50 @@ check '--interval adds rows' eval 'succeeds && is_json interval.json && grep -q 
 run run -w $small --verify --json verify.json -q
 check '--verify checks the result' eval 'succeeds && grep -qE "\"checks\": [1-9]" verify.json'
 
+pair=$small,pointer_chase:hops=50:bytes=1MB
+run run -w $pair --set apps.sms=20+10 --json pair.json --csv pair.csv
+check 'several applications have a column each and their SMs' eval \
+  'succeeds && grep -qE "app0 +app1" .stdout && grep -qE "vecadd:ctas=4:iterations=1 +20 " .stdout && ! grep -q "weighted" .stdout'
+run run -m mask -d static -w $pair --alone --json alone.json
+check '--alone shows weighted speedup and unfairness' eval 'succeeds && grep -q "weighted speedup" .stdout && grep -q "IPC alone" .stdout'
+check 'the result has what several applications get and lose' python3 - pair.json alone.json <<'PYTHON'
+import json, sys
+pair, alone = (json.load(open(f)) for f in sys.argv[1:])
+assert [a["sms"] for a in pair["apps"]] == [20, 10]
+assert "weighted_speedup" not in pair and "unfairness" not in pair and "ipc_alone" not in pair["apps"][0]
+assert abs(pair["ipc_throughput"] - sum(a["ipc"] for a in pair["apps"])) < 1e-9
+shares = [a["ipc"] / a["ipc_alone"] for a in alone["apps"]]
+assert abs(alone["weighted_speedup"] - sum(shares)) < 1e-9
+assert abs(alone["unfairness"] - max(1 / s for s in shares)) < 1e-9
+assert pair["cycles"] == max(a["cycles"] for a in pair["apps"])
+assert "app1.l1_tlb.lookups" in pair["metrics"] and "app2.l1_tlb.lookups" not in pair["metrics"]
+PYTHON
+
+run run -w $pair --timeline a.trace --json with.json -q
+check '--timeline writes a trace and nothing else' eval 'succeeds && [ ! -s .stdout ] && is_json a.trace'
+run run -w $pair --json without.json -q
+check 'a timeline changes nothing in the result' cmp <(without_host with.json) <(without_host without.json)
+cp a.trace b.trace
+run run -w $pair --timeline a.trace -q
+check 'the same inputs give the same timeline' cmp a.trace b.trace
+check 'tracks of a timeline have names' python3 - a.trace <<'PYTHON'
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+named = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+groups = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+shown = [e for e in events if e["ph"] == "X"]
+assert shown and all((e["pid"], e["tid"]) in named and e["pid"] in groups for e in shown)
+assert {"Applications", "Page walker", "SM 0"} <= set(groups.values()), groups
+assert {"vecadd:ctas=4:iterations=1", "walker 1", "L1 TLB miss 1"} <= set(named.values())
+PYTHON
+run run -w $pair --timeline a.trace --timeline-limit 5 -q
+check '--timeline-limit keeps so many events and says so' eval \
+  'succeeds && [ "$(grep -c "\"ph\": \"X\"" a.trace)" = 5 ] && grep -q "limit of 5 events" a.trace && is_json a.trace'
+mkdir small
+(ulimit -f 1 && trap '' XFSZ && "$pagewalk" run -w $pair -q --timeline small/a.trace >.stdout 2>.stderr)
+code=$?
+check 'a timeline that cannot be finished leaves nothing behind' eval 'is_error 1 "small/a.trace: cannot be written" && only_files small ""'
+
 run run -w $small >/dev/null
 "$pagewalk" run -w $small >/dev/full 2>.stderr
 code=$? && : >.stdout
@@ -131,12 +175,12 @@ check 'a file that cannot be finished leaves nothing behind' eval 'is_error 1 "l
 
 # Long enough for the signal to find it running.
 for signal in INT TERM; do
-  "$pagewalk" run -w pointer_chase:bytes=1MB:hops=4000000000 --json long.json >.stdout 2>.stderr &
+  "$pagewalk" run -w pointer_chase:bytes=1MB:hops=4000000000 --json long.json --timeline long.trace >.stdout 2>.stderr &
   job=$!
   sleep 0.5
   kill -s $signal $job
   wait $job
   code=$?
-  check "a run that is interrupted (SIG$signal) exits 130 and writes nothing" eval 'is_error 130 "interrupted" && [ ! -e long.json ]'
+  check "a run that is interrupted (SIG$signal) exits 130 and writes nothing" eval 'is_error 130 "interrupted" && [ -z "$(ls | grep "^long")" ]'
 done
 finish
