@@ -4,8 +4,8 @@
  * reference and the queries as letters (a query is 'q', its bases, a zero); the walk: list of children, node, next letter
  * of the query, then letter against letter along the edge; for the next substring the suffix link of the last node left,
  * and the letters known to match skipped edge by edge; matches of at least `minimum` letters stored as node and place on
- * its edge, 8 bytes; allocation of reference, tree, queries and results, and their release. Size ispass has the sizes of
- * the input of the ISPASS-2009 benchmarks.
+ * its edge, 8 bytes; allocation of reference, tree, queries and results, and their release. Size table has those of the
+ * input of the ISPASS-2009 benchmarks.
  * Simplified: reference and queries are random, with repeats and errors (dna.c), instead of read from files; textures
  * are ordinary loads, with nodes in the order of their numbers (breadth first: the original's order near the root, which
  * it keeps by texture tiles) and letters in the order of the text; only the forward kernel, as the original runs by
@@ -44,7 +44,7 @@ static void verify(struct pw_host *h, const struct pw_mum *g, uint32_t length)
             uint32_t longest = pw_dna_longest_match(text, query), end = 0;
             uint32_t claimed = m.node ? claimed_length(g, m, &end) : 0;
             if (claimed != (longest < g->minimum ? 0 : longest) ||
-                __builtin_memcmp(&text[end - claimed], query, claimed))
+                __builtin_memcmp(&text[end - claimed], query, claimed) != 0)
                 wrong = i;
         }
     pw_host_expect(h, wrong == g->count, "query %llu matches otherwise when searched for letter by letter",
@@ -111,9 +111,7 @@ static const struct pw_option rows[] = {
     {0},
 };
 
-static const struct pw_preset presets[] = {{"table", "reference=20k:queries=50k:length=25:minimum=20"},
-                                           {"ispass", "reference=20k:queries=50k:length=25:minimum=20"},
-                                           {0}};
+static const struct pw_preset presets[] = {{"table", "reference=20k:queries=50k:length=25:minimum=20"}, {0}};
 
 const struct pw_workload pw_workload_mum = {
     .name = "MUM",

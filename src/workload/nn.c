@@ -112,7 +112,7 @@ static void finish(struct pw_warp *w, const struct arguments *g, const struct ne
 static void first_layer(struct pw_warp *w, const void *arguments)
 {
     const struct arguments *g = arguments;
-    struct neurons n;
+    struct neurons n = {0};
     begin(w, g, &n);
     for (uint32_t row = 0; row < WINDOW; row++)
         accumulate(w, g, &n, WINDOW, (uint64_t)row * g->layer->input_side, 1, row * WINDOW, 2 * WINDOW);
@@ -123,7 +123,7 @@ static void second_layer(struct pw_warp *w, const void *arguments)
 {
     const struct arguments *g = arguments;
     uint32_t side = g->layer->input_side, maps = g->layer->input_maps;
-    struct neurons n;
+    struct neurons n = {0};
     begin(w, g, &n);
     for (uint32_t tap = 0; tap < WINDOW * WINDOW; tap++)
         accumulate(w, g, &n, maps, (uint64_t)tap / WINDOW * side + tap % WINDOW, side * side, tap * maps, 4);
@@ -133,7 +133,7 @@ static void second_layer(struct pw_warp *w, const void *arguments)
 static void connected_layer(struct pw_warp *w, const void *arguments)
 {
     const struct arguments *g = arguments;
-    struct neurons n;
+    struct neurons n = {0};
     begin(w, g, &n);
     for (uint32_t i = 0; i < g->layer->input_maps; i += BATCH)
         accumulate(w, g, &n, BATCH, i, 1, i, 3);
