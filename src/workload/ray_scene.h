@@ -138,7 +138,7 @@ static inline struct pw_surface pw_ray_surface(const struct pw_ray *r, float t, 
     if (s)
         f.normal = pw_unit(pw_minus(f.point, (struct pw_vector){s->x, s->y, s->z}));
     f.light = pw_unit(pw_minus(pw_ray_light, f.point));
-    f.viewer = pw_unit(pw_minus(r->origin, f.point));
+    f.viewer = pw_minus((struct pw_vector){0, 0, 0}, r->direction); /* defined also where the point is the origin */
     f.facing = pw_dot(f.viewer, f.normal) < 0 ? pw_minus((struct pw_vector){0, 0, 0}, f.normal) : f.normal;
     __builtin_memcpy(f.colour, s ? colour : plane_colour, sizeof f.colour);
     return f;
@@ -165,7 +165,7 @@ static inline struct pw_ray pw_surface_mirror(const struct pw_surface *f)
 
 static inline float pw_clamped(float x)
 {
-    return x < 0 ? 0 : x > 1.0F ? 1.0F : x;
+    return x > 0 ? (x < 1.0F ? x : 1.0F) : 0;
 }
 
 static inline void pw_surface_shade(const struct pw_surface *f, bool lit, float out[4])

@@ -1,9 +1,11 @@
-/* The trees that workloads walk: suffix trees and bounding volume hierarchies, against what defines them. */
+/* The trees that workloads walk: suffix trees and bounding volume hierarchies, against what defines them; and rays that
+ * would be lost in them. */
 #include "workload.h"
 
 #include "workload/bvh.h"
 #include "workload/dna.h"
 #include "workload/inputs.h"
+#include "workload/ray_scene.h"
 #include "workload/suffix_tree.h"
 
 #include <setjmp.h>
@@ -159,10 +161,26 @@ static void hierarchies_enclose_every_sphere_and_hold_it_once(void **state)
     assert_int_equal(pw_functional_run(&program, 1, false, NULL, NULL, &counts, &err), PW_OK);
 }
 
+/* Where spheres overlap, a mirrored ray may hit so soon that the point is its origin. A mirrored direction that is not a
+ * number would enter every box. */
+static void a_hit_at_the_origin_of_a_ray_has_a_mirrored_ray(void **state)
+{
+    (void)state;
+    const struct pw_bvh_sphere s = {0.0F, 0.0F, 0.0F, 1.0F};
+    const float colour[4] = {1.0F, 1.0F, 1.0F, 1.0F};
+    struct pw_ray r = {{0.0F, 0.0F, 1.0F}, {0.6F, 0.0F, -0.8F}};
+    struct pw_surface f = pw_ray_surface(&r, 1e-12F, &s, colour);
+    struct pw_ray mirrored = pw_surface_mirror(&f);
+    assert_true(fabsf(mirrored.direction.x - 0.6F) < 1e-6F && fabsf(mirrored.direction.z - 0.8F) < 1e-6F);
+    const struct pw_bvh_box elsewhere = {{-3.0F, 5.0F, -3.0F}, {-2.0F, 6.0F, -2.0F}};
+    assert_true(pw_ray_enters_box(&mirrored, pw_ray_inverse(&mirrored), &elsewhere, PW_RAY_FAR) == PW_RAY_FAR);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(suffix_trees_hold_every_suffix_once_with_true_links),
+        cmocka_unit_test(a_hit_at_the_origin_of_a_ray_has_a_mirrored_ray),
         cmocka_unit_test(hierarchies_enclose_every_sphere_and_hold_it_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
