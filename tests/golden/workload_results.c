@@ -183,6 +183,10 @@ static const char *const cases[] = {
     "SAD:width=48:height=16",
     "SAD:width=32:height=64",
     "SAD:scale=0.003",
+    "LUH:edge=1:cycles=2",
+    "LUH:edge=6:cycles=4",
+    "LUH:edge=11:cycles=3",
+    "LUH:scale=0.01:cycles=2",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
@@ -290,6 +294,22 @@ static void bfs_visits_every_edge_of_a_grid_once(void **state)
     assert_int_equal(t.lanes[PW_OP_LOAD], 3 * nodes + edges + (nodes - 1));
 }
 
+/* Of the first cycle, in which nothing moves yet: every element is looked at as if compressed. */
+static void lulesh_gathers_what_its_mesh_says(void **state)
+{
+    (void)state;
+    uint64_t edge = 7, elements = edge * edge * edge, nodes = (edge + 1) * (edge + 1) * (edge + 1);
+    uint64_t plane = (edge + 1) * (edge + 1), inner_sides = 6 * (elements - edge * edge);
+    struct tally t = {0};
+    assert_int_equal(run("LUH:edge=7:cycles=1", 1, &t).launches, 10);
+    uint64_t corners = 8 * elements; /* of elements; as many as elements of nodes */
+    uint64_t forces = 6 * elements + corners + 6 * corners, node_forces = 2 * nodes + corners + 3 * corners;
+    uint64_t kinematics = corners + 6 * corners + 2 * elements, viscosity = 13 * elements + 2 * inner_sides;
+    uint64_t streamed = 4 * nodes + 3 * plane + 9 * nodes + 9 * elements;
+    assert_int_equal(t.lanes[PW_OP_LOAD], forces + node_forces + kinematics + viscosity + streamed);
+    assert_int_equal(t.lanes[PW_OP_STORE], 3 * corners + 12 * nodes + 3 * plane + 20 * elements);
+}
+
 static void the_address_stream_follows_from_the_seed_alone(void **state)
 {
     (void)state;
@@ -387,6 +407,7 @@ int main(void)
         cmocka_unit_test(hotspot_writes_every_cell_once_per_launch),
         cmocka_unit_test(sgemm_reads_and_writes_what_its_tiles_say),
         cmocka_unit_test(bfs_visits_every_edge_of_a_grid_once),
+        cmocka_unit_test(lulesh_gathers_what_its_mesh_says),
         cmocka_unit_test(the_address_stream_follows_from_the_seed_alone),
         cmocka_unit_test(without_values_the_addresses_are_the_same),
         cmocka_unit_test(impossible_sizes_are_user_errors),
