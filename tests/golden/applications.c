@@ -163,6 +163,8 @@ static void copies_of_a_program_compute_the_same(void **state)
         }
         /* Its own stream of random numbers belongs to each copy; the first has that of a single run. */
         assert_int_equal(r->apps[0].warp_instructions, single->apps[0].warp_instructions);
+        bool random = !strncmp(programs[i], "BFS2", 4);
+        assert_int_equal(r->apps[0].warp_instructions != r->apps[1].warp_instructions, random);
         pw_result_free(r);
         pw_result_free(single);
     }

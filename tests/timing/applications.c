@@ -181,9 +181,56 @@ static void a_program_that_starts_over_shoots_down_its_own_entries_only(void **s
     timed_run(&t);
     uint64_t runs = t.system->apps[0].launches;
     assert_true(runs > 5);
+    assert_int_equal(t.system->kernels.count, 1 + 40); /* rows of first runs only */
     size_t walks = timed_index(&t, "walk.count");
     assert_in_range(pw_stats_exact(t.system->stats, walks, 0, NULL, t.system->region_to), 4 * (runs - 1), 4 * runs);
     assert_int_equal(pw_stats_exact(t.system->stats, walks, 1, NULL, t.system->region_to), 16);
+    timed_end(&t);
+}
+
+/* Draws a number in each run. */
+static void draw(struct pw_host *h, struct timed *t)
+{
+    uint64_t *drawn = t->data;
+    if (t->n[1] < 8)
+        drawn[t->n[1]++] = pw_random_next(pw_host_random(h));
+    timed_launch(h, t);
+}
+
+static void compute(struct pw_warp *w, struct timed *t)
+{
+    pw_compute(w, (uint32_t)t->n[0]);
+}
+
+/* Copies have numbers of their own; a program that starts over has its own again. */
+static void every_run_of_an_application_draws_the_same_random_numbers(void **state)
+{
+    (void)state;
+    uint64_t drawn[2][8] = {{0}};
+    struct timed other = {.body = draw, .kernel = compute, .n = {1000}, .data = drawn[1]};
+    struct timed t = {.body = draw, .kernel = compute, .n = {100}, .data = drawn[0], .neighbours = {&other}};
+    timed_run(&t);
+    assert_int_equal(t.n[1], 8);
+    for (unsigned i = 1; i < 8; i++)
+        assert_int_equal(drawn[0][i], drawn[0][0]);
+    assert_int_not_equal(drawn[0][0], drawn[1][0]);
+    timed_end(&t);
+}
+
+/* What runs when the last program ends comes to rest, but nothing new begins and nothing of it counts. */
+static void no_cta_starts_after_the_end(void **state)
+{
+    (void)state;
+    struct timed other = {.kernel = compute, .n = {24000}};
+    struct timed t = {.kernel = compute, .n = {50}, .ctas = 300, .threads = 512, .neighbours = {&other}};
+    timed_run(&t);
+    assert_true(t.system->apps[0].finished && t.system->apps[0].present);
+    uint64_t *now = pw_system_snapshot(t.system, t.system->end);
+    assert_non_null(now);
+    size_t ctas = timed_index(&t, "sm.ctas"), issued = timed_index(&t, "sm.issued");
+    assert_int_equal(pw_stats_exact(t.system->stats, ctas, 0, t.system->region_to, now), 0);
+    assert_true(pw_stats_exact(t.system->stats, issued, 0, t.system->region_to, now) > 0);
+    free(now);
     timed_end(&t);
 }
 
@@ -265,11 +312,6 @@ static void launch_nothing(struct pw_host *h, struct timed *t)
     pw_free(h, &t->a);
 }
 
-static void compute(struct pw_warp *w, struct timed *t)
-{
-    pw_compute(w, (uint32_t)t->n[0]);
-}
-
 /* A program without launches ends at once and does not start over; the other's time is that of a single run. */
 static void a_program_without_launches_takes_no_time(void **state)
 {
@@ -330,6 +372,8 @@ int main(void)
         cmocka_unit_test(no_translation_serves_another_address_space),
         cmocka_unit_test(entries_of_both_address_spaces_live_side_by_side),
         cmocka_unit_test(a_program_that_starts_over_shoots_down_its_own_entries_only),
+        cmocka_unit_test(every_run_of_an_application_draws_the_same_random_numbers),
+        cmocka_unit_test(no_cta_starts_after_the_end),
         cmocka_unit_test(each_application_has_its_own_slices_and_channels),
         cmocka_unit_test(divided_memory_keeps_neighbours_apart),
         cmocka_unit_test(a_program_without_launches_takes_no_time),
