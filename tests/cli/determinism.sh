@@ -15,6 +15,7 @@ runs='
 -m mosaic -d pwcache -w HS:side=128 --interval 5000
 -m mosaic -d ideal-tlb -w MM:m=128:n=128:k=64
 -m h200 -d gpu-mmu -w BFS2:scale=0.01
+-m mask -d static -w HS:side=96,gather:ctas=8:iterations=2:table=4MB,MM:m=128:n=64:k=32 --alone
 '
 tests=0
 failures=0
