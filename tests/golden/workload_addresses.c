@@ -13,10 +13,11 @@
 
 /* The functional executor puts array k of a program (if none exceeds 2 MiB) k * 2 MiB behind the first. Touches are
  * counted per 4 bytes: an element of 8 bytes counts at twice its number. */
-enum { ARRAYS = 12, WORDS = 1 << 15, SLOT_SHIFT = 21 };
+enum { ARRAYS = 56, WORDS = 1 << 15, SLOT_SHIFT = 21 };
 #define FIRST_ADDRESS UINT64_C(0x7f4000000000)
 
 static uint32_t touches[PW_OP_KIND_COUNT][ARRAYS][WORDS];
+static uint64_t arrays_touched; /* the first so many, at most, since the last run began */
 
 static void touch(unsigned kind, uint64_t address)
 {
@@ -25,6 +26,7 @@ static void touch(unsigned kind, uint64_t address)
     if (address < FIRST_ADDRESS || array >= ARRAYS || word >= WORDS)
         fail_msg("address %#llx lies in no array", (unsigned long long)address);
     touches[kind][array][word]++;
+    arrays_touched = array < arrays_touched ? arrays_touched : array + 1;
 }
 
 static void visit(void *context, const struct pw_warp *w, const struct pw_op *op, const uint64_t *words)
@@ -43,7 +45,9 @@ static struct pw_functional_counts run(const char *text, uint64_t seed)
     struct pw_program p;
     struct pw_error err;
     struct pw_functional_counts counts = {0};
-    memset(touches, 0, sizeof touches);
+    for (unsigned kind = 0; kind < PW_OP_KIND_COUNT; kind++)
+        memset(touches[kind], 0, arrays_touched * sizeof touches[kind][0]);
+    arrays_touched = 0;
     if (pw_program_parse(text, &p, &err) || pw_functional_run(&p, seed, true, visit, NULL, &counts, &err))
         fail_msg("%s: %s", text, err.message);
     pw_program_release(&p);
@@ -381,6 +385,41 @@ static void qtc_looks_at_each_candidate_left_in_each_step(void **state)
     expect_each(PW_OP_STORE, RESULT, POINTS, 1);
 }
 
+/* Doubles: two words each. A node has as many corners of elements as its place in the cube gives it. */
+static void lulesh_gathers_each_node_once_per_corner(void **state)
+{
+    (void)state;
+    enum { EDGE = 4, ELEMENTS = EDGE * EDGE * EDGE, SIDE = EDGE + 1, NODES = SIDE * SIDE * SIDE };
+    enum { NODELIST = 1, X = 18, XD = 21, XDD = 24, CORNERS = 36, CORNER_FORCE = 37, DELX_ZETA = 47 };
+    run("LUH:edge=4:cycles=1", 1);
+    expect_each(PW_OP_LOAD, NODELIST, 8 * ELEMENTS, 2);
+    expect_each(PW_OP_LOAD, CORNERS, 8 * ELEMENTS, 1);
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        for (uint32_t i = 0; i < 8 * ELEMENTS; i++) {
+            assert_int_equal(touches[PW_OP_STORE][CORNER_FORCE + axis][2 * i], 1);
+            assert_int_equal(touches[PW_OP_LOAD][CORNER_FORCE + axis][2 * i], 1);
+        }
+        for (uint32_t node = 0; node < NODES; node++) {
+            uint32_t place[3] = {node % SIDE, node / SIDE % SIDE, node / SIDE / SIDE}, corners = 1;
+            for (uint32_t k = 0; k < 3; k++)
+                corners *= place[k] % EDGE ? 2 : 1;
+            /* forces and kinematics of elements; once for the node itself */
+            assert_int_equal(touches[PW_OP_LOAD][X + axis][2 * node], 2 * corners + 1);
+            assert_int_equal(touches[PW_OP_LOAD][XD + axis][2 * node], 2 * corners + 1);
+            assert_int_equal(touches[PW_OP_STORE][X + axis][2 * node], 1);
+            assert_int_equal(touches[PW_OP_STORE][XD + axis][2 * node], 1);
+            assert_int_equal(touches[PW_OP_LOAD][XDD + axis][2 * node], 1);
+            assert_int_equal(touches[PW_OP_STORE][XDD + axis][2 * node], place[axis] ? 1 : 2);
+        }
+        for (uint32_t i = 0; i < ELEMENTS; i++) { /* gradients along zeta, xi, eta: position, then velocity */
+            uint32_t place[3] = {i % EDGE, i / EDGE % EDGE, i / EDGE / EDGE}, delx = DELX_ZETA + 2 * ((axis + 1) % 3);
+            uint32_t neighbours = (place[axis] > 0) + (place[axis] < EDGE - 1);
+            assert_int_equal(touches[PW_OP_LOAD][delx][2 * i], 1);
+            assert_int_equal(touches[PW_OP_LOAD][delx + 1][2 * i], 1 + neighbours);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +440,7 @@ int main(void)
         cmocka_unit_test(scan_reads_each_element_twice_and_writes_it_once),
         cmocka_unit_test(black_scholes_reads_three_arrays_and_writes_two),
         cmocka_unit_test(qtc_looks_at_each_candidate_left_in_each_step),
+        cmocka_unit_test(lulesh_gathers_each_node_once_per_corner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
