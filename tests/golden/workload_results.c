@@ -168,6 +168,7 @@ static const char *const cases[] = {
     "QTC:points=1",
     "QTC:points=77:seeds=0:rounds=0",
     "QTC:points=601:rounds=2:ctas=37",
+    "QTC:points=333:seeds=0:rounds=3:ctas=9:threshold=2",
     "QTC:points=700:threshold=5:ctas=2:scale=0.9",
     "HISTO:width=1:height=1:rows=512",
     "HISTO:width=37:height=29:rows=600:iterations=2",
