@@ -115,7 +115,7 @@ static void merge(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_request
 static bool look_up(struct pw_slice *s, struct pw_request *r, pw_cycle now)
 {
     struct pw_memory *m = s->memory;
-    struct pw_way w = pw_cache_find(&s->cache, r->line, pw_slice_line(s->map, r->line));
+    struct pw_way w = pw_cache_find(&s->cache, r->line, pw_set_index(s->map, r->line));
     if (r->kind == PW_REQUEST_WRITE) {
         take_store(s, r, w, now);
         return true;
@@ -196,7 +196,7 @@ void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now)
 {
     struct pw_mshr_entry *e = &s->mshr.entries[r->l2_miss];
     __builtin_prefetch(e);
-    struct pw_way w = pw_cache_find(&s->cache, r->line, pw_slice_line(s->map, r->line));
+    struct pw_way w = pw_cache_find(&s->cache, r->line, pw_set_index(s->map, r->line));
     w = way_for(s, r, w, now);
     pw_way_set_valid(w, r->sectors);
     e->mask |= (uint64_t)r->sectors << ARRIVED_SHIFT;

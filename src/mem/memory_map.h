@@ -49,10 +49,18 @@ static inline uint32_t pw_channel_line(const struct pw_memory_map *m, uint32_t l
     return pw_quotient(line, m->channels);
 }
 
-/* The number of a line within its slice, which chooses its set. */
+/* The number of a line within its slice. */
 static inline uint32_t pw_slice_line(const struct pw_memory_map *m, uint32_t line)
 {
     return pw_quotient(pw_channel_line(m, line), m->slices);
+}
+
+/* What chooses a line's set within its slice: its number there, hashed, since the frames of one of n applications are
+ * those congruent to each other modulo n and would else share a fraction of the sets. One-to-one over aligned powers of
+ * two, so that what is contiguous still spreads evenly. */
+static inline uint32_t pw_set_index(const struct pw_memory_map *m, uint32_t line)
+{
+    return pw_fold(pw_slice_line(m, line));
 }
 
 static inline uint32_t pw_channel_of(const struct pw_memory_map *m, uint32_t line)
