@@ -123,8 +123,12 @@ void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
 
 void pw_memory_send_walk(struct pw_memory *m, struct pw_request *r, pw_cycle at)
 {
+    struct pw_slice *s = find_slice(m, r);
     m->pending++;
-    pw_events_post(m->events, at, pw_slice_accept, find_slice(m, r), (uint64_t)(uintptr_t)r);
+    if (at == m->events->now)
+        pw_slice_accept(s, (uint64_t)(uintptr_t)r, at);
+    else
+        pw_events_post(m->events, at, pw_slice_accept, s, (uint64_t)(uintptr_t)r);
 }
 
 /* Gives every application its channels. */
