@@ -80,7 +80,14 @@ static enum pw_status backend_launch(void *backend, const struct pw_launch *l, s
     return status;
 }
 
-static const struct pw_backend timed_backend = {backend_alloc, backend_free, backend_launch};
+static enum pw_status backend_prefetch(void *backend, uint32_t id, pw_vaddr base, struct pw_error *err)
+{
+    (void)id;
+    struct pw_app *a = backend;
+    return pw_address_space_back(&a->space, base, err);
+}
+
+static const struct pw_backend timed_backend = {backend_alloc, backend_free, backend_launch, backend_prefetch};
 
 static enum pw_status create_host(struct pw_app *a, struct pw_error *err)
 {

@@ -170,6 +170,34 @@ enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char 
     return PW_OK;
 }
 
+static enum pw_status map_next(struct pw_address_space *a, struct pw_range *r, struct pw_error *err)
+{
+    if (!map_page(a, r->mapped))
+        return does_not_fit(a, r->name, r->bytes, err);
+    r->mapped += 1ULL << a->order;
+    return PW_OK;
+}
+
+/* The allocation that begins at this address, or NULL. */
+static struct pw_range *find_range(const struct pw_address_space *a, pw_vaddr base)
+{
+    for (size_t i = 0; i < a->range_count; i++)
+        if (a->ranges[i].first == pw_vpn_of(base).v)
+            return &a->ranges[i];
+    return NULL;
+}
+
+enum pw_status pw_address_space_back(struct pw_address_space *a, pw_vaddr base, struct pw_error *err)
+{
+    struct pw_range *r = find_range(a, base);
+    if (!r)
+        return pw_fail(err, PW_FAILED, "address 0x%llx is prefetched but not allocated", (unsigned long long)base.v);
+    enum pw_status status = PW_OK;
+    while (status == PW_OK && r->mapped < r->outer)
+        status = map_next(a, r, err);
+    return status;
+}
+
 /* Maps the next page that has none; *out_more says whether there was one. */
 static enum pw_status back_one(struct pw_address_space *a, bool *out_more, struct pw_error *err)
 {
@@ -178,11 +206,7 @@ static enum pw_status back_one(struct pw_address_space *a, bool *out_more, struc
     *out_more = a->unmapped < a->range_count;
     if (!*out_more)
         return PW_OK;
-    struct pw_range *r = &a->ranges[a->unmapped];
-    if (!map_page(a, r->mapped))
-        return does_not_fit(a, r->name, r->bytes, err);
-    r->mapped += 1ULL << a->order;
-    return PW_OK;
+    return map_next(a, &a->ranges[a->unmapped], err);
 }
 
 enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, unsigned count, unsigned *out_failed,
@@ -208,12 +232,11 @@ enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, un
 enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, pw_vpn *out_first, pw_vpn *out_outer,
                                      struct pw_error *err)
 {
-    size_t i = 0;
-    while (i < a->range_count && a->ranges[i].first != pw_vpn_of(base).v)
-        i++;
-    if (i == a->range_count)
+    const struct pw_range *found = find_range(a, base);
+    if (!found)
         return pw_fail(err, PW_FAILED, "address 0x%llx is freed but not allocated", (unsigned long long)base.v);
-    struct pw_range r = a->ranges[i];
+    struct pw_range r = *found;
+    size_t i = (size_t)(found - a->ranges);
     *out_first = (pw_vpn){r.first};
     *out_outer = (pw_vpn){r.outer};
     unmap_range(a, r.first, r.mapped);

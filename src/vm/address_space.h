@@ -75,6 +75,9 @@ enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char 
 enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, unsigned count, unsigned *out_failed,
                                       struct pw_error *err);
 
+/* Backs one allocation now, before those that were made earlier. */
+enum pw_status pw_address_space_back(struct pw_address_space *a, pw_vaddr base, struct pw_error *err);
+
 /* Unmaps what allocate returned. The caller shoots the TLBs down, for [*out_first, *out_outer). */
 enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, pw_vpn *out_first, pw_vpn *out_outer,
                                      struct pw_error *err);

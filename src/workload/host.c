@@ -181,6 +181,12 @@ void pw_free(struct pw_host *h, struct pw_array *a)
     *a = (struct pw_array){0};
 }
 
+void pw_prefetch(struct pw_host *h, const struct pw_array *a)
+{
+    if (h->backend->prefetch && h->backend->prefetch(h->backend_object, a->id, a->base, &h->error))
+        end_with_error(h);
+}
+
 void pw_launch(struct pw_host *h, const struct pw_launch *launch)
 {
     if (launch->resolve)

@@ -33,6 +33,10 @@ struct pw_launch {
 struct pw_array pw_alloc(struct pw_host *h, const char *name, uint64_t count, uint32_t element_bytes);
 void pw_free(struct pw_host *h, struct pw_array *a);
 
+/* cudaMemPrefetchAsync: says that the array will be used on the GPU soon. Memory that is allocated on the device gets its
+ * frames now instead of at the next launch; memory that can be elsewhere is moved. */
+void pw_prefetch(struct pw_host *h, const struct pw_array *a);
+
 void pw_launch(struct pw_host *h, const struct pw_launch *launch);
 
 /* zeroed host memory that lives as long as the program. */
@@ -110,6 +114,8 @@ struct pw_backend {
                             struct pw_error *err);
     enum pw_status (*free)(void *backend, uint32_t id, pw_vaddr base, uint64_t bytes, struct pw_error *err);
     enum pw_status (*launch)(void *backend, const struct pw_launch *launch, struct pw_error *err);
+    /* Optional. */
+    enum pw_status (*prefetch)(void *backend, uint32_t id, pw_vaddr base, struct pw_error *err);
 };
 
 enum pw_status pw_host_create(const struct pw_program *program, uint64_t seed, unsigned instance, bool verify,
