@@ -147,7 +147,7 @@ enum pw_status pw_functional_observe(const struct pw_program *program, uint64_t 
                                      const struct pw_functional_observer *observer, struct pw_functional_counts *out,
                                      struct pw_error *err)
 {
-    static const struct pw_backend backend = {allocate, release, launch_kernel};
+    static const struct pw_backend backend = {.alloc = allocate, .free = release, .launch = launch_kernel};
     struct executor e = {.next_address = FIRST_ADDRESS, .observer = *observer};
     enum pw_status status = PW_OK;
     e.pool = pw_warp_pool_create(err);

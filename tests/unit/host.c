@@ -56,7 +56,7 @@ static enum pw_status fake_launch(void *backend, const struct pw_launch *launch,
     return PW_OK;
 }
 
-static const struct pw_backend fake_backend = {fake_alloc, fake_free, fake_launch};
+static const struct pw_backend fake_backend = {.alloc = fake_alloc, .free = fake_free, .launch = fake_launch};
 
 static void start(struct fake *f, const struct pw_program *program, uint64_t seed, unsigned instance)
 {
