@@ -6,6 +6,46 @@ for page in options metrics; do
   check "docs/$page.md is what \`pagewalk list $page\` says (scripts/docs rewrites it)" \
     eval '"$source_root/scripts/docs" --print $page "$pagewalk" >$page.md && diff $page.md "$source_root/docs/$page.md"'
 done
+check 'docs/workloads.md has every workload (scripts/workloads-doc rewrites it)' python3 - "$source_root" "$pagewalk" <<'PYTHON'
+import json, pathlib, re, subprocess, sys
+page = (pathlib.Path(sys.argv[1]) / "docs/workloads.md").read_text()
+counts = page.split("## TLB classes")[0]
+listed = re.findall(r"^\| `([^`]+)` \|", counts, re.M)
+names = [e["name"] for e in json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json"]))]
+assert listed == names, (set(names) ^ set(listed), "are in one of the two only, or the order differs")
+PYTHON
+check 'docs/workloads.md is what was measured (scripts/workloads-doc rewrites it)' \
+  eval '"$source_root/scripts/workloads-doc" --print >workloads.md && diff workloads.md "$source_root/docs/workloads.md"'
+check 'the verdicts of docs/workloads.md follow from its rates, and their number from them' python3 - "$source_root" <<'PYTHON'
+import pathlib, re, sys
+page = (pathlib.Path(sys.argv[1]) / "docs/workloads.md").read_text().split("## TLB classes")[1]
+same = different = 0
+for line in page.splitlines():
+    cells = [c.strip() for c in line.split("|")]
+    if not line.startswith("| `"):
+        continue
+    for expected, rate, verdict in (cells[3:6], cells[6:9]):
+        if rate:
+            agrees, rate = verdict == "=", float(rate.rstrip("%"))
+            assert verdict in ("=", "**≠**"), line
+            assert abs(rate - 20) < 0.06 or agrees == ((rate >= 20) == (expected == "high")), line  # rounded
+            same, different = same + agrees, different + (not agrees)
+assert re.search(rf"^{same} of 54 entries come out as in the paper .*, {different} differ", page, re.M), (same, different)
+PYTHON
+# mask-tab2-group-low-low mask-tab2-group-low-high mask-tab2-group-high-low mask-tab2-group-high-high
+check 'data/mask-table2.csv has the four groups of the paper' python3 - "$source_root" <<'PYTHON'
+import csv, pathlib, sys
+groups = {}
+lines = (pathlib.Path(sys.argv[1]) / "data/mask-table2.csv").read_text().splitlines()
+for row in csv.DictReader(line for line in lines if not line.startswith("#")):
+    groups.setdefault((row["l1"], row["l2"]), set()).add(row["program"])
+assert groups == {
+    ("low", "low"): set("LUD NN".split()),
+    ("low", "high"): set("BFS2 FFT HISTO NW QTC RAY SAD SCP".split()),
+    ("high", "low"): set("BP GUP HS LPS".split()),
+    ("high", "high"): set("3DS BLK CFD CONS FWT LUH MM MUM RED SC SCAN SRAD TRD".split()),
+}, groups
+PYTHON
 check 'files that the documents link to exist' python3 - "$source_root" <<'PYTHON'
 import pathlib, re, sys
 root = pathlib.Path(sys.argv[1])
