@@ -274,11 +274,15 @@ static const struct pw_option rows[] = {
     {0},
 };
 
+static const struct pw_preset presets[] = {{"table", "nodes=1000000"}, {0}};
+
 const struct pw_workload pw_workload_bfs2 = {
     .name = "BFS2",
     .suite = "Parboil",
+    .papers = "mosaic mask",
     .summary = "breadth-first search with frontier queues and atomics",
     .parameters = rows,
+    .presets = presets,
     .parameters_bytes = sizeof(struct parameters),
     .needs_values = true,
     .main = bfs_main,

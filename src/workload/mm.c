@@ -143,11 +143,15 @@ static const struct pw_option rows[] = {
     {0},
 };
 
+static const struct pw_preset presets[] = {{"table", "m=1024:n=1056:k=992"}, {0}};
+
 const struct pw_workload pw_workload_mm = {
     .name = "MM",
     .suite = "Parboil",
+    .papers = "mosaic mask",
     .summary = "sgemm: dense matrix multiplication with register tiles",
     .parameters = rows,
+    .presets = presets,
     .parameters_bytes = sizeof(struct parameters),
     .main = sgemm_main,
 };
