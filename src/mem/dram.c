@@ -146,6 +146,7 @@ static void agenda_add(struct agenda *a, uint64_t at, uint32_t bank)
 static uint32_t agenda_take(struct agenda *a)
 {
     uint32_t bank = a->after[AGENDA_END];
+    assert(bank < AGENDA_END);
     a->after[AGENDA_END] = a->after[bank];
     if (bank == a->last)
         a->last = AGENDA_END;

@@ -8,6 +8,8 @@
 
 #include "sim/types.h"
 
+#include <assert.h>
+
 struct pw_dram_clock {
     uint64_t core, dram;                       /* frequencies in lowest terms */
     uint64_t core_reciprocal, dram_reciprocal; /* floor((2^64 - 1) / frequency) */
@@ -15,6 +17,7 @@ struct pw_dram_clock {
 
 static inline struct pw_dram_clock pw_dram_clock_of(uint32_t core_mhz, uint32_t dram_mhz)
 {
+    assert(core_mhz && dram_mhz);
     uint32_t a = core_mhz, b = dram_mhz;
     while (b) {
         uint32_t rest = a % b;

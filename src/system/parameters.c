@@ -49,7 +49,7 @@ enum pw_status pw_parameters_describe(const struct pw_program *program, struct p
     struct texts *texts = (struct texts *)(out->parameters + out->parameter_count);
     for (size_t i = 0; pw_program_parameter(program, i, &view); i++)
         describe(&view, &texts[i], &out->parameters[i]);
-    for (size_t i = 0; i < out->size_count; i++)
+    for (size_t i = 0; presets && i < out->size_count; i++)
         out->sizes[i] = (struct pw_workload_size){presets[i].name, presets[i].parameters};
     return PW_OK;
 }

@@ -195,7 +195,7 @@ static void fwt_main(struct pw_host *h, const void *parameters)
         data[i] = pw_hash_unit(pw_hash(seed, i));
     for (uint64_t i = 0; kernel && i < length; i++)
         kernel[i] = pw_hash_unit(pw_hash(~seed, i));
-    if (pw_host_verifying(h)) {
+    if (pw_host_verifying(h) && data && kernel) {
         kept = pw_host_keep(h, n * sizeof *kept);
         kept_kernel = pw_host_keep(h, length * sizeof *kept_kernel);
         __builtin_memcpy(kept, data, n * sizeof *kept);

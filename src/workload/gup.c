@@ -13,6 +13,8 @@
 #include "workload/grid_stride.h"
 #include "workload/inputs.h"
 
+#include <assert.h>
+
 enum { THREADS = 128, POLYNOMIAL = 7 };
 
 struct parameters {
@@ -90,7 +92,7 @@ static void update_kernel(struct pw_warp *w, const void *arguments)
 {
     const struct arguments *g = arguments;
     uint64_t *table = g->table.data, thread = pw_grid_stride_first(w);
-    uint64_t x[PW_WARP_LANES], place[PW_WARP_LANES], left[PW_WARP_LANES];
+    uint64_t x[PW_WARP_LANES], place[PW_WARP_LANES] = {0}, left[PW_WARP_LANES];
     PW_FOR_LANES(lane, w->lanes)
     {
         x[lane] = g->starts[thread + lane];
@@ -127,6 +129,7 @@ static void verify(struct pw_host *h, const struct arguments *g, uint64_t first)
 {
     uint64_t words = g->table.count, *expected = pw_host_keep(h, words * sizeof *expected), x = first;
     const uint64_t *table = g->table.data;
+    assert(words && table);
     for (uint64_t i = 0; i < words; i++)
         expected[i] = i;
     for (uint64_t i = 0; i < g->updates; i++) {

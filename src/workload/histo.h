@@ -36,6 +36,6 @@ pw_kernel_fn pw_histo_prescan, pw_histo_intermediates, pw_histo_main, pw_histo_f
 
 /* Runs the main kernel's increments of shared memory in the order of the elements: whose byte overflows, and how far it
  * carries. */
-void pw_histo_resolve(void *histo);
+void pw_histo_resolve(void *state);
 
 #endif
