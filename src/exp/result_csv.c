@@ -87,8 +87,9 @@ static void window_rows(struct writer *w, const struct pw_result *r, const char 
 {
     for (size_t i = 0; i < count; i++) {
         const struct pw_window *window = &windows[i];
-        char app[32], name[64], prefix[80], component[LABEL_CAPACITY];
-        snprintf(app, sizeof app, "app%u", window->app);
+        char app[32] = "", name[64], prefix[80], component[LABEL_CAPACITY];
+        if (window->name) /* a kernel is one application's; an interval is the whole GPU's */
+            snprintf(app, sizeof app, "app%u", window->app);
         snprintf(name, sizeof name, "%s%u", kind, window->index);
         snprintf(prefix, sizeof prefix, "%s.", name);
         integer_row(w, app, name, "first_cycle", "cycles", window->first_cycle);

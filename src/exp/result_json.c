@@ -116,12 +116,12 @@ static void add_windows(const struct pw_result *r, const char *member, const str
     for (size_t i = 0; i < count; i++) {
         const struct pw_window *w = &windows[i];
         pw_text_print(out, "%s    {", between(i));
-        if (w->name) {
+        if (w->name) { /* a kernel is one application's; an interval is the whole GPU's */
             add_string(out, "name", w->name);
             pw_text_add(out, ", ");
+            add_integer(out, "app", w->app);
+            pw_text_add(out, ", ");
         }
-        add_integer(out, "app", w->app);
-        pw_text_add(out, ", ");
         add_integer(out, "index", w->index);
         pw_text_add(out, ", ");
         add_integer(out, "first_cycle", w->first_cycle);

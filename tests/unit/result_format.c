@@ -226,7 +226,7 @@ static void csv_splits_names_into_app_component_and_metric(void **state)
     assert_non_null(strstr(text.bytes, ",app0,l1_tlb,hits,lookups,5\n"));
     assert_non_null(strstr(text.bytes, ",,gpu0.dram,data.latency_mean,cycles,0.1\n"));
     assert_non_null(strstr(text.bytes, ",app0,kernel1.l1_tlb,hits,lookups,6\n"));
-    assert_non_null(strstr(text.bytes, ",app0,interval3.dram,data.latency_mean,cycles,0.25\n"));
+    assert_non_null(strstr(text.bytes, ",,interval3.dram,data.latency_mean,cycles,0.25\n"));
     assert_non_null(strstr(text.bytes, ",app0,run,ipc,instructions/cycle,0.5\n"));
     assert_non_null(strstr(text.bytes, ",app0,run,sms,SMs,20\n"));
     assert_null(strstr(text.bytes, "alone"));
