@@ -223,15 +223,7 @@ static void impossible_sizes_are_user_errors(void **state)
     static const char *const texts[] = {"NN:images=60000:scale=2", "RAY:objects=4000000:scale=2",
                                         "RAY:objects=10:scale=0.01", "MUM:length=10:minimum=11",
                                         "MUM:reference=10:queries=100000000:length=100"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        struct pw_program p;
-        struct pw_error err;
-        struct pw_functional_counts counts;
-        assert_int_equal(pw_program_parse(texts[i], &p, &err), PW_OK);
-        assert_int_equal(pw_functional_run(&p, 1, false, NULL, NULL, &counts, &err), PW_USER_ERROR);
-        assert_non_null(strstr(err.message, texts[i]));
-        pw_program_release(&p);
-    }
+    expect_user_errors(texts, sizeof texts / sizeof texts[0]);
 }
 
 int main(void)

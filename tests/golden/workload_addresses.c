@@ -1,6 +1,6 @@
 /* Which element of which array each workload touches, and how often, against the definition of the algorithm: a kernel
  * that computes the right result but reports other addresses is found here. */
-#include "workload.h"
+#include "touches.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,53 +11,10 @@
 
 #include <cmocka.h>
 
-/* The functional executor puts array k of a program (if none exceeds 2 MiB) k * 2 MiB behind the first. Touches are
- * counted per 4 bytes: an element of 8 bytes counts at twice its number. */
-enum { ARRAYS = 56, WORDS = 1 << 15, SLOT_SHIFT = 21 };
-#define FIRST_ADDRESS UINT64_C(0x7f4000000000)
-
-static uint32_t touches[PW_OP_KIND_COUNT][ARRAYS][WORDS];
-static uint64_t arrays_touched; /* the first so many, at most, since the last run began */
-
-static void touch(unsigned kind, uint64_t address)
-{
-    uint64_t offset = address - FIRST_ADDRESS, array = offset >> SLOT_SHIFT;
-    uint64_t word = (offset & ((1 << SLOT_SHIFT) - 1)) / 4;
-    if (address < FIRST_ADDRESS || array >= ARRAYS || word >= WORDS)
-        fail_msg("address %#llx lies in no array", (unsigned long long)address);
-    touches[kind][array][word]++;
-    arrays_touched = array < arrays_touched ? arrays_touched : array + 1;
-}
-
-static void visit(void *context, const struct pw_warp *w, const struct pw_op *op, const uint64_t *words)
-{
-    (void)context;
-    if (op->kind < PW_OP_LOAD || op->kind > PW_OP_ATOMIC_RETURN)
-        return;
-    assert_int_equal(op->count_or_mask & ~w->lanes, 0);
-    for (uint32_t lane = 0; lane < PW_WARP_LANES; lane++)
-        if (op->count_or_mask >> lane & 1)
-            touch(op->kind, op->form == PW_FORM_LANES ? *words++ : words[0] + lane * words[1]);
-}
-
-static struct pw_functional_counts run(const char *text, uint64_t seed)
-{
-    struct pw_program p;
-    struct pw_error err;
-    struct pw_functional_counts counts = {0};
-    for (unsigned kind = 0; kind < PW_OP_KIND_COUNT; kind++)
-        memset(touches[kind], 0, arrays_touched * sizeof touches[kind][0]);
-    arrays_touched = 0;
-    if (pw_program_parse(text, &p, &err) || pw_functional_run(&p, seed, true, visit, NULL, &counts, &err))
-        fail_msg("%s: %s", text, err.message);
-    pw_program_release(&p);
-    return counts;
-}
-
 /* Each of the array's first `words` was touched `times`, and nothing behind them. */
 static void expect_each(unsigned kind, unsigned array, uint64_t words, uint32_t times)
 {
-    for (uint64_t i = 0; i < WORDS; i++)
+    for (uint64_t i = 0; i < TOUCHED_WORDS; i++)
         if (touches[kind][array][i] != (i < words ? times : 0))
             fail_msg("kind %u, array %u, word %llu: %u touches", kind, array, (unsigned long long)i,
                      touches[kind][array][i]);
@@ -66,7 +23,7 @@ static void expect_each(unsigned kind, unsigned array, uint64_t words, uint32_t 
 static void vecadd_touches_each_element_once(void **state)
 {
     (void)state;
-    run("vecadd:n=12345:ctas=3:warps=5", 1);
+    run_and_count("vecadd:n=12345:ctas=3:warps=5", 1);
     expect_each(PW_OP_LOAD, 0, 12345, 1);
     expect_each(PW_OP_LOAD, 1, 12345, 1);
     expect_each(PW_OP_STORE, 2, 12345, 1);
@@ -76,18 +33,18 @@ static void vecadd_touches_each_element_once(void **state)
 static void gather_reads_the_whole_table_and_nothing_else(void **state)
 {
     (void)state;
-    run("gather:n=12000:ctas=3:warps=5:table=400:locality=1", 1);
+    run_and_count("gather:n=12000:ctas=3:warps=5:table=400:locality=1", 1);
     expect_each(PW_OP_LOAD, 0, 12000, 1);
     expect_each(PW_OP_LOAD, 1, 100, 120);
     expect_each(PW_OP_STORE, 2, 12000, 1);
 
-    run("gather:n=12000:ctas=3:warps=5:table=16", 1);
+    run_and_count("gather:n=12000:ctas=3:warps=5:table=16", 1);
     for (uint32_t i = 0; i < 4; i++) /* 3000 expected, standard deviation 47 */
         assert_in_range(touches[PW_OP_LOAD][1][i], 2700, 3300);
     expect_each(PW_OP_LOAD, 2, 0, 0);
     assert_int_equal(touches[PW_OP_LOAD][1][4], 0);
 
-    run("gather:n=12000:ctas=3:warps=5:table=40000:locality=0.5", 1); /* 10,000 elements */
+    run_and_count("gather:n=12000:ctas=3:warps=5:table=40000:locality=0.5", 1); /* 10,000 elements */
     uint32_t sequential = 0;
     for (uint32_t i = 0; i < 10000; i++)
         sequential += touches[PW_OP_LOAD][1][i] > 0;
@@ -103,8 +60,8 @@ static void pointer_chase_is_one_cycle_through_all_places(void **state)
         for (uint64_t seed = 1; seed < 6; seed++) {
             char text[96];
             snprintf(text, sizeof text, "pointer_chase:bytes=12800:stride=128:hops=300:order=%s", orders[o]);
-            run(text, seed);
-            for (uint32_t i = 0; i < WORDS; i++)
+            run_and_count(text, seed);
+            for (uint32_t i = 0; i < TOUCHED_WORDS; i++)
                 assert_int_equal(touches[PW_OP_LOAD][0][i], i < 3200 && i % 32 == 0 ? 3 : 0);
         }
 }
@@ -113,7 +70,7 @@ static void hotspot_loads_each_tile_with_its_halo(void **state)
 {
     (void)state;
     enum { SIZE = 70, PYRAMID = 3, SMALL = 16 - 2 * PYRAMID, BLOCKS = (SIZE + SMALL - 1) / SMALL };
-    run("HS:side=70:pyramid=3:iterations=3", 1);
+    run_and_count("HS:side=70:pyramid=3:iterations=3", 1);
     static uint32_t loads[SIZE * SIZE];
     memset(loads, 0, sizeof loads);
     for (int by = 0; by < BLOCKS; by++)
@@ -123,12 +80,12 @@ static void hotspot_loads_each_tile_with_its_halo(void **state)
                     if (y >= 0 && y < SIZE && x >= 0 && x < SIZE)
                         loads[y * SIZE + x]++;
     enum { TEMPERATURE, NEXT, POWER };
-    for (size_t i = 0; i < WORDS; i++) {
+    for (size_t i = 0; i < TOUCHED_WORDS; i++) {
         assert_int_equal(touches[PW_OP_LOAD][TEMPERATURE][i], i < SIZE * SIZE ? loads[i] : 0);
         assert_int_equal(touches[PW_OP_LOAD][POWER][i], i < SIZE * SIZE ? loads[i] : 0);
     }
     expect_each(PW_OP_STORE, NEXT, SIZE * SIZE, 1);
-    run("HS:side=70:pyramid=3:iterations=6", 1);
+    run_and_count("HS:side=70:pyramid=3:iterations=6", 1);
     expect_each(PW_OP_STORE, NEXT, SIZE * SIZE, 1);
     expect_each(PW_OP_STORE, TEMPERATURE, SIZE * SIZE, 1);
 }
@@ -137,7 +94,7 @@ static void laplace_loads_each_plane_of_a_tile_with_its_halo(void **state)
 {
     (void)state;
     enum { NX = 70, NY = 13, NZ = 9, PITCH = 128 };
-    run("LPS:nx=70:ny=13:nz=9", 1);
+    run_and_count("LPS:nx=70:ny=13:nz=9", 1);
     for (int i = 0; i < PITCH * NY * NZ; i++) {
         int x = i % PITCH, y = i / PITCH % NY;
         uint32_t tiles = 0;
@@ -155,7 +112,7 @@ static void stencil_3d_loads_columns_once_and_tiles_with_their_halo(void **state
     enum { NX = 64, NY = 16, NZ = 21, PLANE = NX * NY, FIRST = 4, PLANES = NZ - 16, HALO = 8 };
     static uint32_t loads[PLANE * NZ];
     memset(loads, 0, sizeof loads);
-    struct pw_functional_counts c = run("3DS:nx=64:ny=16:nz=21", 1);
+    struct pw_functional_counts c = run_and_count("3DS:nx=64:ny=16:nz=21", 1);
     for (int i = 0; i < PLANE * (PLANES + 8); i++) /* along z */
         loads[i]++;
     for (int i = FIRST * PLANE; i < (FIRST + PLANES) * PLANE; i++) { /* of one cell: above, below; left, right */
@@ -177,7 +134,7 @@ static void convolution_loads_a_halo_of_one_step_on_either_side(void **state)
 {
     (void)state;
     enum { WIDTH = 192, HEIGHT = 96, INPUT = 0, OUTPUT = 1, BUFFER = 2 };
-    run("CONS:width=192:height=96", 1);
+    run_and_count("CONS:width=192:height=96", 1);
     for (int i = 0; i < WIDTH * HEIGHT; i++) {
         int x = i % WIDTH, y = i / WIDTH, in_row = x % 64, in_column = y % 32;
         assert_int_equal(touches[PW_OP_LOAD][INPUT][i],
@@ -194,7 +151,7 @@ static void diffusion_touches_each_pixel_as_often_as_its_kernels_say(void **stat
     (void)state;
     enum { ROWS = 40, COLUMNS = 30, PIXELS = ROWS * COLUMNS, CTAS = 3 };
     enum { IMAGE, NORTH, SOUTH, EAST, WEST, SUMS, SQUARES, DIFFERENCES, C = DIFFERENCES + 4 };
-    run("SRAD:rows=40:columns=30", 1);
+    run_and_count("SRAD:rows=40:columns=30", 1);
     for (int i = 0; i < PIXELS; i++) {
         int y = i % ROWS, x = i / ROWS;
         /* from below, above, right and left; the rim reads itself */
@@ -225,7 +182,7 @@ static void diffusion_touches_each_pixel_as_often_as_its_kernels_say(void **stat
 static void sgemm_reads_a_per_column_of_tiles_and_b_per_row(void **state)
 {
     (void)state;
-    run("MM:m=256:n=48:k=40", 1);
+    run_and_count("MM:m=256:n=48:k=40", 1);
     expect_each(PW_OP_LOAD, 0, 256 * 40, 48 / 16);
     expect_each(PW_OP_LOAD, 1, 48 * 40, 256 / 128);
     expect_each(PW_OP_LOAD, 2, 256 * 48, 1);
@@ -237,7 +194,7 @@ static void bfs_touches_what_a_search_over_a_grid_must(void **state)
     (void)state;
     enum { SIDE = 30, NODES = SIDE * SIDE, EDGES = 4 * SIDE * (SIDE - 1) };
     enum { NODE, EDGE, COLOR, COST, Q1, Q2, TAIL };
-    struct pw_functional_counts c = run("BFS2:nodes=900:kind=grid", 1);
+    struct pw_functional_counts c = run_and_count("BFS2:nodes=900:kind=grid", 1);
     for (uint32_t v = 0; v < NODES; v++) {
         uint32_t x = v % SIDE, y = v / SIDE, degree = (x > 0) + (y > 0) + (x < SIDE - 1) + (y < SIDE - 1);
         assert_int_equal(touches[PW_OP_LOAD][NODE][2 * v], 1);
@@ -269,8 +226,8 @@ static void bfs_touches_what_a_search_over_a_grid_must(void **state)
 static void triad_uses_its_two_sets_of_arrays_in_turn(void **state)
 {
     (void)state;
-    run("TRD:bytes=16KB:sizes=3", 1); /* 4096 elements in 4 blocks, 2 blocks and 1 block */
-    for (uint32_t i = 0; i < WORDS; i++)
+    run_and_count("TRD:bytes=16KB:sizes=3", 1); /* 4096 elements in 4 blocks, 2 blocks and 1 block */
+    for (uint32_t i = 0; i < TOUCHED_WORDS; i++)
         for (unsigned set = 0; set < 2; set++) {
             uint32_t times = i < 1024 ? 4 - set : i < 2048 ? 2 - set : i < 4096 ? 1 - set : 0;
             assert_int_equal(touches[PW_OP_LOAD][3 * set][i], times);
@@ -283,7 +240,7 @@ static void triad_uses_its_two_sets_of_arrays_in_turn(void **state)
 static void reduction_reads_each_element_once_and_stores_one_sum_per_cta(void **state)
 {
     (void)state;
-    run("RED:bytes=120004:iterations=3", 1);
+    run_and_count("RED:bytes=120004:iterations=3", 1);
     expect_each(PW_OP_LOAD, 0, 30001, 3);
     expect_each(PW_OP_STORE, 1, 64, 3);
     expect_each(PW_OP_STORE, 0, 0, 0);
@@ -293,7 +250,7 @@ static void reduction_reads_each_element_once_and_stores_one_sum_per_cta(void **
 static void scalar_product_reads_each_pair_once_and_stores_one_product(void **state)
 {
     (void)state;
-    run("SCP:vectors=7:elements=4099", 1);
+    run_and_count("SCP:vectors=7:elements=4099", 1);
     expect_each(PW_OP_LOAD, 0, 7 * 4099, 1);
     expect_each(PW_OP_LOAD, 1, 7 * 4099, 1);
     expect_each(PW_OP_STORE, 2, 7, 1);
@@ -306,7 +263,7 @@ static void cfd_gathers_the_five_variables_of_each_neighbour(void **state)
     (void)state;
     enum { SIDE = 4, CUBES = SIDE * SIDE * SIDE, CELLS = 6 * CUBES, STAGES = 3 };
     enum { AREAS, NEIGHBOURS, NORMALS, VARIABLES, OLD, FLUXES, STEPS };
-    run("CFD:cells=384:bin=2", 1);
+    run_and_count("CFD:cells=384:bin=2", 1);
     expect_each(PW_OP_LOAD, AREAS, CELLS, 1);
     expect_each(PW_OP_LOAD, NEIGHBOURS, 4 * CELLS, STAGES);
     expect_each(PW_OP_LOAD, NORMALS, 12 * CELLS, STAGES);
@@ -333,8 +290,9 @@ static void cfd_gathers_the_five_variables_of_each_neighbour(void **state)
 static void scan_reads_each_element_twice_and_writes_it_once(void **state)
 {
     (void)state;
-    run("SCAN:bytes=120016", 1); /* the second time and the writes are vectors of four, counted at their first word */
-    for (uint32_t i = 0; i < WORDS; i++) {
+    run_and_count("SCAN:bytes=120016",
+                  1); /* the second time and the writes are vectors of four, counted at their first word */
+    for (uint32_t i = 0; i < TOUCHED_WORDS; i++) {
         assert_int_equal(touches[PW_OP_LOAD][0][i], i < 30004 ? 1 + (i % 4 == 0) : 0);
         assert_int_equal(touches[PW_OP_STORE][1][i], i < 30004 && i % 4 == 0);
     }
@@ -347,7 +305,7 @@ static void scan_reads_each_element_twice_and_writes_it_once(void **state)
 static void black_scholes_reads_three_arrays_and_writes_two(void **state)
 {
     (void)state;
-    run("BLK:options=30001:iterations=2", 1);
+    run_and_count("BLK:options=30001:iterations=2", 1);
     for (unsigned array = 0; array < 5; array++) {
         expect_each(PW_OP_STORE, array, array < 2 ? 30001 : 0, 2);
         expect_each(PW_OP_LOAD, array, array < 2 ? 0 : 30001, 2);
@@ -357,7 +315,7 @@ static void black_scholes_reads_three_arrays_and_writes_two(void **state)
 static uint64_t all_touches(unsigned kind, unsigned array)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < WORDS; i++)
+    for (uint32_t i = 0; i < TOUCHED_WORDS; i++)
         sum += touches[kind][array][i];
     return sum;
 }
@@ -369,7 +327,7 @@ static void qtc_looks_at_each_candidate_left_in_each_step(void **state)
     (void)state;
     enum { POINTS = 64, NEAR = POINTS - 1, GROWTHS = POINTS + 1, LEFT = POINTS * (POINTS - 1) / 2 };
     enum { DISTANCES, NEIGHBOURS, DEGREES, UNGROUPED, TAKEN, CACHE, CLUSTERED, CARDINALITIES, RESULT };
-    struct pw_functional_counts c = run("QTC:points=64:threshold=30", 1);
+    struct pw_functional_counts c = run_and_count("QTC:points=64:threshold=30", 1);
     assert_int_equal(c.launches, 5);
     assert_int_equal(all_touches(PW_OP_LOAD, DISTANCES), GROWTHS * LEFT);
     expect_each(PW_OP_STORE, DEGREES, POINTS, 1);
@@ -391,7 +349,7 @@ static void lulesh_gathers_each_node_once_per_corner(void **state)
     (void)state;
     enum { EDGE = 4, ELEMENTS = EDGE * EDGE * EDGE, SIDE = EDGE + 1, NODES = SIDE * SIDE * SIDE };
     enum { NODELIST = 1, X = 18, XD = 21, XDD = 24, CORNERS = 36, CORNER_FORCE = 37, DELX_ZETA = 47 };
-    run("LUH:edge=4:cycles=1", 1);
+    run_and_count("LUH:edge=4:cycles=1", 1);
     expect_each(PW_OP_LOAD, NODELIST, 8 * ELEMENTS, 2);
     expect_each(PW_OP_LOAD, CORNERS, 8 * ELEMENTS, 1);
     for (uint32_t axis = 0; axis < 3; axis++) {

@@ -15,21 +15,23 @@
 
 #include <cmocka.h>
 
-enum { TOUCHED_ARRAYS = 8, TOUCHED_WORDS = 1 << 15, TOUCHED_SLOT_SHIFT = 21 };
+enum { TOUCHED_ARRAYS = 56, TOUCHED_WORDS = 1 << 15, TOUCHED_SLOT_SHIFT = 21 };
 #define TOUCHED_FIRST_ADDRESS UINT64_C(0x7f4000000000)
 
 static uint32_t touches[PW_OP_KIND_COUNT][TOUCHED_ARRAYS][TOUCHED_WORDS];
+static uint64_t arrays_touched; /* the first so many, at most, since the last run began */
 
-static void count_touch(unsigned kind, uint64_t address)
+static inline void count_touch(unsigned kind, uint64_t address)
 {
     uint64_t offset = address - TOUCHED_FIRST_ADDRESS, array = offset >> TOUCHED_SLOT_SHIFT;
     uint64_t word = (offset & ((1 << TOUCHED_SLOT_SHIFT) - 1)) / 4;
     if (address < TOUCHED_FIRST_ADDRESS || array >= TOUCHED_ARRAYS || word >= TOUCHED_WORDS)
         fail_msg("address %#llx lies in no array", (unsigned long long)address);
     touches[kind][array][word]++;
+    arrays_touched = array < arrays_touched ? arrays_touched : array + 1;
 }
 
-static void visit_touches(void *context, const struct pw_warp *w, const struct pw_op *op, const uint64_t *words)
+static inline void visit_touches(void *context, const struct pw_warp *w, const struct pw_op *op, const uint64_t *words)
 {
     (void)context;
     if (op->kind < PW_OP_LOAD || op->kind > PW_OP_ATOMIC_RETURN)
@@ -41,12 +43,14 @@ static void visit_touches(void *context, const struct pw_warp *w, const struct p
 }
 
 /* Runs a program, checks its result, and leaves its touches in `touches`. */
-static struct pw_functional_counts run_and_count(const char *text, uint64_t seed)
+static inline struct pw_functional_counts run_and_count(const char *text, uint64_t seed)
 {
     struct pw_program p;
     struct pw_error err;
     struct pw_functional_counts counts = {0};
-    memset(touches, 0, sizeof touches);
+    for (unsigned kind = 0; kind < PW_OP_KIND_COUNT; kind++)
+        memset(touches[kind], 0, arrays_touched * sizeof touches[kind][0]);
+    arrays_touched = 0;
     if (pw_program_parse(text, &p, &err) || pw_functional_run(&p, seed, true, visit_touches, NULL, &counts, &err))
         fail_msg("%s: %s", text, err.message);
     pw_program_release(&p);
@@ -56,7 +60,7 @@ static struct pw_functional_counts run_and_count(const char *text, uint64_t seed
 /* How often each word of an array must have been touched. */
 typedef uint32_t expected_touches(uint64_t word);
 
-static void expect_touches(unsigned kind, unsigned array, uint64_t words, expected_touches *expected)
+static inline void expect_touches(unsigned kind, unsigned array, uint64_t words, expected_touches *expected)
 {
     for (uint64_t i = 0; i < TOUCHED_WORDS; i++) {
         uint32_t times = i < words ? expected(i) : 0;
