@@ -1,0 +1,17 @@
+/* What a run depends on, known before it is run: the version of the core and the effective options. */
+#ifndef PW_SYSTEM_INPUTS_H
+#define PW_SYSTEM_INPUTS_H
+
+#include "pagewalk/pagewalk.h"
+
+/* "0.1.0+1a2b3c4d5e6f": the release and a digest of the sources that decide results (all but experiments and command
+ * line). Two programs with the same core version give the same bits for the same options, workload and seed. */
+const char *pw_core_version(void);
+
+/* The effective options as "name=value\n" in table order; the caller's to free. The workload is not looked at. */
+enum pw_status pw_run_options(const struct pw_run_spec *spec, char **out, struct pw_error *err);
+
+/* How many SMs each of `apps` applications would have. */
+enum pw_status pw_run_sms(const struct pw_run_spec *spec, unsigned apps, unsigned *out_sms, struct pw_error *err);
+
+#endif
