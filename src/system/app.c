@@ -95,13 +95,13 @@ static enum pw_status create_host(struct pw_app *a, struct pw_error *err)
     return pw_host_create(&a->program, s->seed, a->instance, s->spec->verify, &timed_backend, a, &a->host, err);
 }
 
-enum pw_status pw_app_create(struct pw_system *s, unsigned index, unsigned instance, struct pw_program program,
-                             struct pw_error *err)
+enum pw_status pw_app_create(struct pw_system *s, unsigned index, struct pw_program program, struct pw_error *err)
 {
     struct pw_app *a = &s->apps[index];
     a->system = s;
     a->index = index;
-    a->instance = instance;
+    for (unsigned i = 0; i < index; i++)
+        a->instance += s->apps[i].program.workload == program.workload;
     a->program = program;
     enum pw_status status = pw_address_space_init(&a->space, (pw_asid)index, &s->config.page, &s->physical,
                                                   &s->page_counters[index], &s->touched[index], err);

@@ -104,7 +104,7 @@ static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct p
     if (status == PW_OK)
         status = pw_program_parse(pw_workloads[0]->name, &program, err);
     if (status == PW_OK)
-        status = pw_system_create(&config, &spec, &program, 1, 0, &system, err);
+        status = pw_system_create(&config, &spec, &program, 1, &system, err);
     for (size_t i = 0; status == PW_OK && i < pw_stats_count(system->stats); i++) {
         struct pw_metric_info info = pw_stats_info(system->stats, i);
         visit(context, &(struct pw_listing){.name = info.name, .summary = info.help, .detail = info.unit});

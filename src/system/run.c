@@ -1,27 +1,11 @@
 /* One run from its specification: machine, design, options and programs in; a result out. */
-#include "system/catalog.h"
+#include "system/inputs.h"
 #include "system/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-const char *pw_version(void)
-{
-    return PW_VERSION;
-}
-
-static enum pw_status configure(const struct pw_run_spec *spec, struct pw_options *options, struct pw_config *config,
-                                char *out_design, size_t capacity, struct pw_error *err)
-{
-    enum pw_status status = pw_catalog_apply_machine(options, spec->machine ? spec->machine : "mosaic", err);
-    if (status == PW_OK)
-        status = pw_catalog_apply_designs(options, spec->design ? spec->design : "gpu-mmu", out_design, capacity, err);
-    for (size_t i = 0; status == PW_OK && i < spec->set_count; i++)
-        status = pw_options_set_pair(options, spec->sets[i], "--set", err);
-    return status == PW_OK ? pw_config_finish(config, options, err) : status;
-}
 
 /* Parses "A,B:k=v,…" into programs. */
 static enum pw_status parse_programs(const char *text, struct pw_program *programs, unsigned *out_count,
@@ -57,9 +41,8 @@ static double seconds_since(const struct timespec *begun)
     return (double)(now.tv_sec - begun->tv_sec) + 1e-9 * (double)(now.tv_nsec - begun->tv_nsec);
 }
 
-/* Simulates without regard to spec->alone. Random streams of the applications are numbered from first_instance on. The
- * timeline, if there is one, is the caller's to finish. */
-static enum pw_status run_once(const struct pw_run_spec *spec, unsigned first_instance, struct pw_result **out,
+/* Simulates without regard to spec->alone. The timeline, if there is one, is the caller's to finish. */
+static enum pw_status run_once(const struct pw_run_spec *spec, struct pw_result **out,
                                struct pw_timeline **out_timeline, struct pw_error *err)
 {
     struct timespec begun;
@@ -70,13 +53,11 @@ static enum pw_status run_once(const struct pw_run_spec *spec, unsigned first_in
     struct pw_program programs[PW_MAX_APPS] = {0};
     unsigned count = 0;
     char design[256];
-    enum pw_status status = pw_config_create(&config, &options, err);
-    if (status == PW_OK)
-        status = configure(spec, options, &config, design, sizeof design, err);
+    enum pw_status status = pw_run_configure(spec, &config, &options, design, sizeof design, err);
     if (status == PW_OK)
         status = parse_programs(spec->workload, programs, &count, err);
     if (status == PW_OK)
-        status = pw_system_create(&config, spec, programs, count, first_instance, &system, err);
+        status = pw_system_create(&config, spec, programs, count, &system, err);
     if (status == PW_OK)
         status = pw_system_run(system, err);
     if (status == PW_OK)
@@ -93,10 +74,10 @@ static enum pw_status run_once(const struct pw_run_spec *spec, unsigned first_in
     return status;
 }
 
-/* Runs application i of a result alone: the same program on as many SMs, with the baseline design and no neighbour
+/* Runs an application of a result alone: the same program on as many SMs, with the baseline design and no neighbour
  * (docs/decisions.md). */
-static enum pw_status run_alone(const struct pw_run_spec *spec, const struct pw_app_result *app, unsigned i,
-                                double *out_ipc, struct pw_error *err)
+static enum pw_status run_alone(const struct pw_run_spec *spec, const struct pw_app_result *app, double *out_ipc,
+                                struct pw_error *err)
 {
     const char **sets = malloc((spec->set_count + 2) * sizeof *sets);
     if (!sets)
@@ -117,7 +98,7 @@ static enum pw_status run_alone(const struct pw_run_spec *spec, const struct pw_
     alone.timeline = NULL;
     struct pw_result *result = NULL;
     struct pw_timeline *none = NULL;
-    enum pw_status status = run_once(&alone, i, &result, &none, err);
+    enum pw_status status = run_once(&alone, &result, &none, err);
     if (status == PW_OK)
         *out_ipc = result->apps[0].ipc;
     pw_result_free(result);
@@ -132,10 +113,10 @@ enum pw_status pw_run(const struct pw_run_spec *spec, struct pw_result **out, st
     if (spec->alone && (spec->warmup || spec->kernels))
         return pw_fail(err, PW_USER_ERROR, "--alone compares whole runs; leave out --warmup and --kernels");
     struct pw_timeline *timeline = NULL;
-    enum pw_status status = run_once(spec, 0, &r, &timeline, err);
+    enum pw_status status = run_once(spec, &r, &timeline, err);
     for (unsigned i = 0; status == PW_OK && spec->alone && i < r->app_count; i++) {
         struct pw_app_result *app = &r->apps[i];
-        status = run_alone(spec, app, i, &app->ipc_alone, err);
+        status = run_alone(spec, app, &app->ipc_alone, err);
         if (status != PW_OK || app->ipc_alone <= 0 || app->ipc <= 0)
             continue;
         double slowdown = app->ipc_alone / app->ipc;

@@ -124,8 +124,7 @@ static void end_timeline(struct pw_system *s)
     pw_timeline_end(s->timeline, s->end);
 }
 
-static enum pw_status build(struct pw_system *s, struct pw_program *programs, unsigned first_instance,
-                            struct pw_error *err)
+static enum pw_status build(struct pw_system *s, struct pw_program *programs, struct pw_error *err)
 {
     if (!(s->events = pw_events_create(err)))
         return PW_FAILED;
@@ -135,7 +134,7 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, un
     if (status == PW_OK)
         status = pw_physical_memory_init(&s->physical, s->config.gpu.dram.bytes, &s->config.page, s->seed, err);
     for (unsigned i = 0; status == PW_OK && i < s->app_count; i++) {
-        status = pw_app_create(s, i, first_instance + i, programs[i], err);
+        status = pw_app_create(s, i, programs[i], err);
         programs[i] = (struct pw_program){0};
     }
     if (status != PW_OK)
@@ -156,8 +155,8 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, un
 }
 
 enum pw_status pw_system_create(const struct pw_config *config, const struct pw_run_spec *spec,
-                                struct pw_program *programs, unsigned count, unsigned first_instance,
-                                struct pw_system **out, struct pw_error *err)
+                                struct pw_program *programs, unsigned count, struct pw_system **out,
+                                struct pw_error *err)
 {
     *out = NULL;
     struct pw_system *s = calloc(1, sizeof *s);
@@ -172,7 +171,7 @@ enum pw_status pw_system_create(const struct pw_config *config, const struct pw_
     s->seed = spec->seed ? spec->seed : 1;
     s->apps = apps;
     s->app_count = s->apps_left = count;
-    enum pw_status status = build(s, programs, first_instance, err);
+    enum pw_status status = build(s, programs, err);
     if (status != PW_OK) {
         pw_system_destroy(s);
         return status;

@@ -15,7 +15,7 @@ struct pw_system;
 struct pw_app {
     struct pw_system *system;
     unsigned index;
-    unsigned instance; /* names its stream of random numbers */
+    unsigned instance; /* how many before it run the same program; names its stream of random numbers */
     struct pw_program program;
     struct pw_host *host;
     struct pw_address_space space;
@@ -67,11 +67,10 @@ struct pw_system {
     pw_cycle region_first, region_outer;
 };
 
-/* Builds everything for the programs given (their ownership passes to the system). Their random streams are numbered from
- * first_instance on. */
+/* Builds everything for the programs given (their ownership passes to the system). */
 enum pw_status pw_system_create(const struct pw_config *config, const struct pw_run_spec *spec,
-                                struct pw_program *programs, unsigned count, unsigned first_instance,
-                                struct pw_system **out, struct pw_error *err);
+                                struct pw_program *programs, unsigned count, struct pw_system **out,
+                                struct pw_error *err);
 void pw_system_destroy(struct pw_system *s);
 
 /* Runs to the end. PW_FAILED: no progress, something outstanding at the end, a check of the workload's that failed;
@@ -82,8 +81,7 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err);
 void pw_system_fail(struct pw_system *s, const struct pw_error *err);
 
 /* app.c */
-enum pw_status pw_app_create(struct pw_system *s, unsigned index, unsigned instance, struct pw_program program,
-                             struct pw_error *err);
+enum pw_status pw_app_create(struct pw_system *s, unsigned index, struct pw_program program, struct pw_error *err);
 void pw_app_destroy(struct pw_app *a);
 /* Runs all programs up to their first launch, backs their memory page by page in turn, and launches. */
 void pw_apps_start(struct pw_system *s);

@@ -149,7 +149,7 @@ static inline enum pw_status timed_try(struct timed *t)
     struct pw_program programs[1 + TIMED_NEIGHBOURS];
     timed_configure(t);
     unsigned count = timed_programs(t, programs);
-    if (pw_system_create(&t->config, &t->spec, programs, count, 0, &t->system, &t->err) != PW_OK)
+    if (pw_system_create(&t->config, &t->spec, programs, count, &t->system, &t->err) != PW_OK)
         fail_msg("%s", t->err.message);
     for (unsigned i = 1; i < count; i++)
         t->neighbours[i - 1]->system = t->system;
