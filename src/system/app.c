@@ -6,6 +6,7 @@
 #include "system/system.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static enum pw_status backend_alloc(void *backend, uint32_t id, const char *name, uint64_t bytes, pw_vaddr *out,
                                     struct pw_error *err)
@@ -101,7 +102,7 @@ enum pw_status pw_app_create(struct pw_system *s, unsigned index, struct pw_prog
     a->system = s;
     a->index = index;
     for (unsigned i = 0; i < index; i++)
-        a->instance += s->apps[i].program.workload == program.workload;
+        a->instance += !strcmp(s->apps[i].program.workload->name, program.workload->name);
     a->program = program;
     enum pw_status status = pw_address_space_init(&a->space, (pw_asid)index, &s->config.page, &s->physical,
                                                   &s->page_counters[index], &s->touched[index], err);
