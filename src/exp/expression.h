@@ -10,8 +10,13 @@
  * `app.ipc`, `app.cycles`, `app.sms`, `app.speedup` (IPC over IPC alone with the baseline design). At a variant it is a
  * vector, one number per workload or, where it says app., one per application of each workload; `:alone` takes each
  * application's run of that variant without neighbours. Vectors combine element by element; mean, geomean, harmean, median,
- * min, max, sum and count make one number of one. Nothing else is known: no constant can stand in for a run, since an
- * expression that names no measure is refused. */
+ * min, max, sum and count make one number of one. A run's value beside an application's stands for each of its
+ * applications. Nothing else is known: no constant can stand in for a run, since an expression that names no measure is
+ * refused.
+ *
+ * Names consist of letters, digits, '_', '-' and '.'; a '-' between two of those belongs to the name, so a minus after a
+ * name has a blank before it. Comparisons bind least and do not chain. What is not known (NAN) stays so, through
+ * comparisons, min and count too. */
 #ifndef PW_EXP_EXPRESSION_H
 #define PW_EXP_EXPRESSION_H
 
@@ -35,9 +40,12 @@ void pw_expression_free(struct pw_expression *e);
 /* Whether one number comes out, whatever the runs: all vectors are inside mean(), max(), … */
 bool pw_expression_is_number(const struct pw_expression *e);
 
-/* Calls visit once for each measure@variant that is used. */
-typedef void pw_expression_visit(void *context, size_t measure, size_t variant, bool alone);
+/* Calls visit for each measure@variant that is used, as often as it is written. `group` is -1 for all workloads. */
+typedef void pw_expression_visit(void *context, size_t measure, size_t variant, bool alone, int group);
 void pw_expression_references(const struct pw_expression *e, pw_expression_visit *visit, void *context);
+
+/* Whether a measure uses a metric; one whose name ends in '.' stands for all that begin so. */
+bool pw_expression_uses(const struct pw_expression *e, const char *metric);
 
 /* A column of numbers. `app` is the application within the workload, or -1 for a value of the whole run. */
 struct pw_vector {
