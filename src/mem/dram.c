@@ -245,10 +245,12 @@ static void count_column(struct pw_dram_counters *n, bool walk, const struct bur
     n->bytes += b->bytes;
     n->busy_clocks += b->busy;
     *(walk ? &n->translation_bytes : &n->data_bytes) += b->bytes;
-    if (use == ROW_HIT)
+    if (use == ROW_HIT) {
         n->row_hits++;
-    else
+        n->translation_row_hits += walk;
+    } else {
         *(use == ROW_MISS ? &n->row_misses : &n->row_conflicts) += 1;
+    }
 }
 
 static void finish_read(struct pw_dram_channel *c, const struct pw_dram_entry *e, struct pw_dram_counters *n,

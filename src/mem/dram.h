@@ -38,6 +38,7 @@ struct pw_dram_counters {
     uint64_t reads, writes, row_hits, row_misses, row_conflicts, bytes;
     uint64_t data_bytes, translation_bytes;
     uint64_t data_reads, translation_reads;
+    uint64_t translation_row_hits;
     uint64_t data_latency,
         translation_latency; /* sums over reads, core cycles from entering the queue to the last data */
     uint64_t busy_clocks;    /* of the data bus */

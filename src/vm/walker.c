@@ -52,7 +52,8 @@ struct pw_walker {
     struct pw_port cache_ports[8];
     uint32_t cache_shift;
     struct pw_walk_counters *counters;
-    struct pw_lanes walk_lanes, wait_lanes; /* with a timeline */
+    uint64_t most_active, most_warps_stalled; /* the latter by one walk in one SM */
+    struct pw_lanes walk_lanes, wait_lanes;   /* with a timeline */
 };
 
 static void record(struct pw_walker *w, const struct walk *k, const char *name, uint32_t track, pw_cycle from,
@@ -102,6 +103,8 @@ static void begin(struct pw_walker *w, uint32_t id, pw_cycle now)
 {
     struct walk *k = &w->walks[id];
     w->active++;
+    if (w->active > w->most_active)
+        w->most_active = w->active;
     k->begun = now;
     w->counters[k->asid].queued += now - k->asked;
     if (w->wiring.timeline)
@@ -277,6 +280,7 @@ void pw_walker_register(struct pw_walker *w, struct pw_stats *stats)
     COUNTER("walk.queue_sum", "cycles", queued, NULL);
     COUNTER("walk.active_sum", "cycles", active, NULL);
     COUNTER("walk.warps_stalled_sum", "warps", warps_stalled, NULL);
+    COUNTER("walk.sms_stalled_sum", "SMs", sms_stalled, NULL);
     pw_stats_ratio(stats, "walk.latency_mean", "cycles", "Mean time of a walk, from the TLB miss to its end.",
                    "walk.latency_sum", "walk.finished", 1);
     pw_stats_ratio(stats, "walk.queue_mean", "cycles", "The part of it spent waiting for a walker.", "walk.queue_sum",
@@ -285,6 +289,12 @@ void pw_walker_register(struct pw_walker *w, struct pw_stats *stats)
                    "walk.active_sum", "sm.cycles", 1);
     pw_stats_ratio(stats, "walk.warps_stalled_mean", "warps", "Warps that wait for a walk when it ends.",
                    "walk.warps_stalled_sum", "walk.finished", 1);
+    pw_stats_ratio(stats, "walk.sms_stalled_mean", "SMs", "SMs in which warps wait for a walk when it ends.",
+                   "walk.sms_stalled_sum", "walk.finished", 1);
+    pw_stats_counter(stats, "walk.concurrent_max", "walks", "Most walks under way at once, of all applications.",
+                     &w->most_active, 0, 0);
+    pw_stats_counter(stats, "walk.warps_stalled_max", "warps", "Most warps of one SM that have waited for one walk.",
+                     &w->most_warps_stalled, 0, 0);
     COUNTER("pwc.lookups", "lookups", cache_lookups, "Lookups in the page walk cache.");
     COUNTER("pwc.hits", "lookups", cache_hits, "Those that hit.");
     COUNTER("pwc.misses", "lookups", cache_misses, "Those that missed.");
@@ -297,6 +307,9 @@ void pw_walker_register(struct pw_walker *w, struct pw_stats *stats)
 void pw_walker_count_stalled(struct pw_walker *w, pw_asid asid, unsigned warps)
 {
     w->counters[asid].warps_stalled += warps;
+    w->counters[asid].sms_stalled++;
+    if (warps > w->most_warps_stalled)
+        w->most_warps_stalled = warps;
 }
 
 void pw_walker_flush_cache(struct pw_walker *w)

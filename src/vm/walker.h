@@ -40,6 +40,7 @@ struct pw_walk_counters {
     uint64_t queued;        /* the part of it spent waiting for a walker */
     uint64_t active;        /* the part of it spent walking */
     uint64_t warps_stalled; /* sum over walks: warps that wait for it when it ends, in all SMs */
+    uint64_t sms_stalled;   /* sum over walks: SMs whose warps those are */
     uint64_t cache_lookups, cache_hits, cache_misses;
 };
 
@@ -74,7 +75,7 @@ void pw_walker_start(struct pw_walker *w, uint32_t id, pw_asid asid, pw_vpn vpn,
 /* An answer from memory. */
 void pw_walker_read_done(void *walker, struct pw_request *r, pw_cycle now);
 
-/* Adds warps that waited for a walk of this address space. */
+/* Adds an SM and those of its warps that waited for a walk of this address space. */
 void pw_walker_count_stalled(struct pw_walker *w, pw_asid asid, unsigned warps);
 
 /* Forgets everything in the page walk cache. */

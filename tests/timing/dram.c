@@ -49,6 +49,7 @@ static void an_idle_bank_costs_activation_and_column(void **state)
     assert_int_equal(f->counters[0].row_misses, 1);
     assert_int_equal(f->counters[0].row_hits, 1);
     assert_int_equal(f->counters[0].row_conflicts, 1);
+    assert_int_equal(f->counters[0].translation_row_hits, 0);
     assert_int_equal(f->counters[0].data_latency, (miss->done - 5) + (hit->done - 1000) + (conflict->done - 2000));
     assert_int_equal(f->counters[0].busy_clocks, 3 * dram_line_clocks(&c));
     dram_fixture_destroy(f);
@@ -133,6 +134,8 @@ static void a_sector_takes_one_burst(void **state)
     assert_int_equal(f->counters[0].translation_bytes, 128);
     assert_int_equal(f->counters[0].bytes, 192);
     assert_int_equal(f->counters[0].translation_latency, c.cl + 4);
+    assert_int_equal(f->counters[0].translation_row_hits, 1); /* the row that the data read opened */
+    assert_int_equal(f->counters[0].row_hits, 1);
     dram_fixture_destroy(f);
 }
 

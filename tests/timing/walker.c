@@ -128,6 +128,16 @@ static uint64_t count(const struct fixture *f, const char *metric)
     return value;
 }
 
+static double value(const struct fixture *f, const char *metric)
+{
+    uint64_t *now = calloc(pw_stats_raw_count(f->stats), sizeof *now);
+    assert_non_null(now);
+    pw_stats_snapshot(f->stats, now);
+    double v = pw_stats_value(f->stats, (size_t)pw_stats_find(f->stats, metric), -1, NULL, now);
+    free(now);
+    return v;
+}
+
 static void destroy(struct fixture *f)
 {
     pw_stats_destroy(f->stats);
@@ -368,6 +378,37 @@ static void a_page_that_was_shot_down_is_walked_again(void **state)
     destroy(f);
 }
 
+/* Three walks of two applications overlap, then two; SMs 0 and 3 wait for the same one. */
+static void peaks_are_walks_at_once_and_warps_of_one_sm(void **state)
+{
+    (void)state;
+    struct fixture *f = create("mosaic", fixed);
+    f->warps = 5;
+    ask(f, 0, 0, 0, 0);
+    ask(f, 1, 0, 1, 1);
+    ask(f, 2, 1, 0, 2);
+    ask(f, 3, 0, 0, 3);
+    run(f);
+    assert_int_equal(count(f, "walk.concurrent_max"), 3);
+    assert_int_equal(count(f, "walk.warps_stalled_max"), 5);
+    assert_true(value(f, "walk.sms_stalled_mean") == 4.0 / 3);
+    assert_true(value(f, "walk.warps_stalled_mean") == 20.0 / 3);
+    f->warps = 2;
+    ask(f, 0, 0, 10, 5000);
+    ask(f, 0, 0, 11, 5000);
+    run(f);
+    assert_int_equal(count(f, "walk.concurrent_max"), 3);
+    assert_int_equal(count(f, "walk.warps_stalled_max"), 5);
+    destroy(f);
+    const char *sets[] = {"walk.model=fixed", "walk.latency=500", "walk.walkers=8", NULL};
+    f = create("mosaic", sets);
+    for (uint32_t sm = 0; sm < 20; sm++)
+        ask(f, sm, 0, sm, sm);
+    run(f);
+    assert_int_equal(count(f, "walk.concurrent_max"), 8);
+    destroy(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +423,7 @@ int main(void)
         cmocka_unit_test(address_spaces_neither_merge_nor_hit_each_other),
         cmocka_unit_test(a_miss_without_a_register_waits_its_turn),
         cmocka_unit_test(a_page_that_was_shot_down_is_walked_again),
+        cmocka_unit_test(peaks_are_walks_at_once_and_warps_of_one_sm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,7 @@ static void metrics_have_their_names_and_identities_hold(void **state)
                                      .translation_bytes = 256,
                                      .data_reads = 5,
                                      .translation_reads = 2,
+                                     .translation_row_hits = 1,
                                      .data_latency = 500,
                                      .translation_latency = 300,
                                      .busy_clocks = 40};
@@ -79,6 +80,8 @@ static void metrics_have_their_names_and_identities_hold(void **state)
         {"dram.bytes", 1280},
         {"dram.data.bytes", 1024},
         {"dram.translation.bytes", 256},
+        {"dram.translation.reads", 2},
+        {"dram.translation.row_hits", 1},
         {"dram.busy_clocks", 40},
         {"dram.data.latency_mean", 100},
         {"dram.translation.latency_mean", 150},
