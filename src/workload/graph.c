@@ -1,9 +1,12 @@
-/* Graph generators. Every edge is a hash of the seed and its number, so that a graph depends on nothing else. */
+/* Graph generators. Every edge is a hash of the seed and its number, so that a graph depends on nothing else. Files are
+ * read elsewhere (graph_read.c). */
 #include "workload/graph.h"
 
 #include "workload/inputs.h"
 
-const char *const pw_graph_kinds[] = {"uniform", "rmat", "grid", NULL};
+#include <string.h>
+
+const char *const pw_graph_kinds[] = {"uniform", "rmat", "grid", "graphgen", NULL};
 
 static void make_uniform(struct pw_host *h, struct pw_graph *g, uint32_t degree, uint64_t seed)
 {
@@ -65,6 +68,41 @@ static void make_grid(struct pw_host *h, struct pw_graph *g, uint32_t side)
     }
 }
 
+/* How many partners a node picks, and which. Each is listed at both ends; so the mean degree is twice that of the picks,
+ * which lie between a third and two thirds of `degree`. */
+static uint32_t graphgen_picks(uint64_t seed, uint32_t v, uint32_t degree)
+{
+    uint32_t least = degree > 2 ? (degree + 1) / 3 : 1, most = degree > 1 ? degree - least : 1;
+    return least + (uint32_t)pw_hash_below(pw_hash(seed, v), most - least + 1);
+}
+
+static uint32_t graphgen_partner(const struct pw_graph *g, uint64_t seed, uint32_t v, uint32_t pick)
+{
+    return (uint32_t)pw_hash_below(pw_hash(pw_hash(~seed, v), pick), g->nodes);
+}
+
+/* A node's list is in order of the picking nodes, as in the original, which appends to both lists in one sweep. */
+static void make_graphgen(struct pw_host *h, struct pw_graph *g, uint32_t degree, uint64_t seed)
+{
+    for (uint32_t v = 0; v < g->nodes; v++)
+        for (uint32_t picks = graphgen_picks(seed, v, degree), i = 0; i < picks; i++) {
+            g->first[v + 1]++;
+            g->first[graphgen_partner(g, seed, v, i) + 1]++;
+        }
+    for (uint32_t v = 0; v < g->nodes; v++)
+        g->first[v + 1] += g->first[v];
+    g->edges = g->first[g->nodes];
+    g->target = pw_host_keep(h, g->edges * sizeof *g->target);
+    uint64_t *next = pw_host_keep(h, g->nodes * sizeof *next);
+    memcpy(next, g->first, g->nodes * sizeof *next);
+    for (uint32_t v = 0; v < g->nodes; v++)
+        for (uint32_t picks = graphgen_picks(seed, v, degree), i = 0; i < picks; i++) {
+            uint32_t partner = graphgen_partner(g, seed, v, i);
+            g->target[next[v]++] = partner;
+            g->target[next[partner]++] = v;
+        }
+}
+
 struct pw_graph pw_graph_make(struct pw_host *h, enum pw_graph_kind kind, uint32_t nodes, uint32_t degree,
                               uint64_t seed)
 {
@@ -77,7 +115,9 @@ struct pw_graph pw_graph_make(struct pw_host *h, enum pw_graph_kind kind, uint32
         make_uniform(h, &g, degree, seed);
     else if (kind == PW_GRAPH_RMAT)
         make_rmat(h, &g, degree, seed);
-    else
+    else if (kind == PW_GRAPH_GRID)
         make_grid(h, &g, side);
+    else
+        make_graphgen(h, &g, degree, seed);
     return g;
 }
