@@ -68,9 +68,15 @@ bool pw_stored_run_metric(const struct pw_stored_run *r, const char *name, doubl
 enum pw_status pw_store_seconds(struct pw_store *s, const char *workload, double *out_seconds, struct pw_error *err);
 
 /* Exports, a piece at a time: a store may be larger than memory. `write` gets the bytes; a status other than PW_OK stops.
- * CSV: the long form of `pagewalk run --csv`, run,app,component,metric,unit,value. JSON: an array of run objects. */
+ * CSV: the long form of `pagewalk run --csv`, run,app,component,metric,unit,value, and then machine,design,workload,seed.
+ * JSON: an array of run objects. Runs are left out that differ from what the filter names; NULL: any. */
+struct pw_store_filter {
+    const char *machine, *design, *workload;
+};
 typedef enum pw_status pw_store_write(void *context, const char *bytes, size_t length, struct pw_error *err);
-enum pw_status pw_store_export_csv(struct pw_store *s, pw_store_write *write, void *context, struct pw_error *err);
-enum pw_status pw_store_export_json(struct pw_store *s, pw_store_write *write, void *context, struct pw_error *err);
+enum pw_status pw_store_export_csv(struct pw_store *s, const struct pw_store_filter *filter, pw_store_write *write,
+                                   void *context, struct pw_error *err);
+enum pw_status pw_store_export_json(struct pw_store *s, const struct pw_store_filter *filter, pw_store_write *write,
+                                    void *context, struct pw_error *err);
 
 #endif

@@ -1,0 +1,213 @@
+/* Finding and adding runs.
+ *
+ * A run is added in one transaction that takes the right to write before it looks whether the run is there, so of two
+ * processes that add the same run the second sees the first's. Durable means: when pw_store_add has returned, the run is on
+ * the disk. Kernel and interval rows of a result are not kept: they are many, and no comparison of runs asks for them. */
+#include "store_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct pw_metric_place pw_metric_place(const char *name)
+{
+    const char *outer = name + strcspn(name, ".");
+    bool is_app = strncmp(name, "app", 3) == 0 && name[3] >= '0' && name[3] <= '9';
+    struct pw_metric_place place = {.app = name, .component = name, .metric = name};
+    if (!*outer) {
+        place.component_length = (int)(outer - name);
+        return place;
+    }
+    const char *point = outer + 1 + strcspn(outer + 1, ".");
+    if (is_app) {
+        place.app_length = (int)(outer - name);
+        place.component = outer + 1;
+    }
+    place.component_length = (int)(point - place.component);
+    place.metric = *point ? point + 1 : outer + 1;
+    return place;
+}
+
+bool pw_option_line_next(const char **at, struct pw_option_line *out)
+{
+    const char *name = *at, *equals = name + strcspn(name, "=\n");
+    const char *end = equals + strcspn(equals, "\n");
+    if (*equals != '=' || *end != '\n' || equals == name)
+        return false;
+    *out = (struct pw_option_line){name, equals + 1, (int)(equals - name), (int)(end - equals - 1)};
+    *at = end + 1;
+    return true;
+}
+
+enum pw_status pw_store_find(struct pw_store *s, const struct pw_run_inputs *inputs, int64_t *out_run,
+                             struct pw_error *err)
+{
+    bool row;
+    struct pw_query q = pw_query_start(s, PW_SQL_FIND_RUN);
+    pw_query_bind_text(&q, inputs->core);
+    pw_query_bind_text(&q, inputs->options);
+    pw_query_bind_text(&q, inputs->workload);
+    pw_query_bind_integer(&q, (int64_t)inputs->seed);
+    enum pw_status status = pw_query_step(&q, &row, err);
+    *out_run = row ? sqlite3_column_int64(q.statement, 0) : 0;
+    pw_query_end(&q);
+    return status;
+}
+
+enum pw_status pw_store_seconds(struct pw_store *s, const char *workload, double *out_seconds, struct pw_error *err)
+{
+    bool row;
+    struct pw_query q = pw_query_start(s, PW_SQL_SECONDS);
+    pw_query_bind_text(&q, workload);
+    enum pw_status status = pw_query_step(&q, &row, err);
+    bool known = row && sqlite3_column_type(q.statement, 0) != SQLITE_NULL;
+    *out_seconds = known ? sqlite3_column_double(q.statement, 0) : -1;
+    pw_query_end(&q);
+    return status;
+}
+
+static enum pw_status add_options(struct pw_store *s, int64_t configuration, const char *options, struct pw_error *err)
+{
+    struct pw_option_line line;
+    while (pw_option_line_next(&options, &line)) {
+        struct pw_query q = pw_query_start(s, PW_SQL_ADD_OPTION);
+        pw_query_bind_integer(&q, configuration);
+        pw_query_bind_piece(&q, line.name, line.name_length);
+        pw_query_bind_piece(&q, line.value, line.value_length);
+        enum pw_status status = pw_query_run(&q, err);
+        if (status != PW_OK)
+            return status;
+    }
+    return *options ? pw_fail(err, PW_FAILED, "%s: cannot keep a run whose options are not NAME=VALUE lines", s->path)
+                    : PW_OK;
+}
+
+static enum pw_status add_configuration(struct pw_store *s, const char *options, int64_t *out, struct pw_error *err)
+{
+    bool row;
+    struct pw_query q = pw_query_start(s, PW_SQL_FIND_CONFIGURATION);
+    pw_query_bind_text(&q, options);
+    enum pw_status status = pw_query_step(&q, &row, err);
+    *out = row ? sqlite3_column_int64(q.statement, 0) : 0;
+    pw_query_end(&q);
+    if (status != PW_OK || row)
+        return status;
+    q = pw_query_start(s, PW_SQL_ADD_CONFIGURATION);
+    pw_query_bind_text(&q, options);
+    status = pw_query_run(&q, err);
+    *out = sqlite3_last_insert_rowid(s->db);
+    return status == PW_OK ? add_options(s, *out, options, err) : status;
+}
+
+static enum pw_status add_run(struct pw_store *s, const struct pw_run_inputs *inputs, const struct pw_result *r,
+                              int64_t configuration, int64_t *out, struct pw_error *err)
+{
+    struct pw_query q = pw_query_start(s, PW_SQL_ADD_RUN);
+    pw_query_bind_text(&q, inputs->core);
+    pw_query_bind_integer(&q, configuration);
+    pw_query_bind_text(&q, inputs->workload);
+    pw_query_bind_integer(&q, (int64_t)inputs->seed);
+    pw_query_bind_text(&q, r->machine);
+    pw_query_bind_text(&q, r->design);
+    pw_query_bind_count(&q, r->cycles);
+    pw_query_bind_real(&q, r->nanoseconds);
+    pw_query_bind_real(&q, r->ipc_throughput);
+    pw_query_bind_real(&q, r->wall_seconds);
+    pw_query_bind_count(&q, r->peak_rss_bytes);
+    pw_query_bind_count(&q, r->events);
+    pw_query_bind_count(&q, r->memory_operations);
+    enum pw_status status = pw_query_run(&q, err);
+    *out = sqlite3_last_insert_rowid(s->db);
+    return status;
+}
+
+static enum pw_status add_app(struct pw_store *s, int64_t run, size_t number, const struct pw_app_result *app,
+                              struct pw_error *err)
+{
+    struct pw_query q = pw_query_start(s, PW_SQL_ADD_APP);
+    pw_query_bind_integer(&q, run);
+    pw_query_bind_integer(&q, (int64_t)number);
+    pw_query_bind_text(&q, app->name);
+    pw_query_bind_count(&q, app->warp_instructions);
+    pw_query_bind_count(&q, app->cycles);
+    pw_query_bind_real(&q, app->ipc);
+    pw_query_bind_integer(&q, app->sms);
+    return pw_query_run(&q, err);
+}
+
+static enum pw_status metric_id(struct pw_store *s, const struct pw_metric *m, int64_t *out, struct pw_error *err)
+{
+    bool row;
+    const char *unit = m->unit ? m->unit : "";
+    struct pw_query q = pw_query_start(s, PW_SQL_FIND_METRIC);
+    pw_query_bind_text(&q, m->name);
+    pw_query_bind_text(&q, unit);
+    enum pw_status status = pw_query_step(&q, &row, err);
+    *out = row ? sqlite3_column_int64(q.statement, 0) : 0;
+    pw_query_end(&q);
+    if (status != PW_OK || row)
+        return status;
+    struct pw_metric_place place = pw_metric_place(m->name);
+    q = pw_query_start(s, PW_SQL_ADD_METRIC);
+    pw_query_bind_text(&q, m->name);
+    pw_query_bind_text(&q, unit);
+    pw_query_bind_piece(&q, place.app, place.app_length);
+    pw_query_bind_piece(&q, place.component, place.component_length);
+    pw_query_bind_text(&q, place.metric);
+    status = pw_query_run(&q, err);
+    *out = sqlite3_last_insert_rowid(s->db);
+    return status;
+}
+
+static enum pw_status add_value(struct pw_store *s, int64_t run, const struct pw_metric *m, struct pw_error *err)
+{
+    int64_t metric;
+    enum pw_status status = metric_id(s, m, &metric, err);
+    if (status != PW_OK)
+        return status;
+    struct pw_query q = pw_query_start(s, PW_SQL_ADD_VALUE);
+    pw_query_bind_integer(&q, run);
+    pw_query_bind_integer(&q, metric);
+    if (m->is_integer)
+        pw_query_bind_count(&q, m->integer);
+    else
+        pw_query_bind_real(&q, m->real);
+    return pw_query_run(&q, err);
+}
+
+static enum pw_status add_all(struct pw_store *s, const struct pw_run_inputs *inputs, const struct pw_result *r,
+                              int64_t *out_run, struct pw_error *err)
+{
+    int64_t configuration;
+    enum pw_status status = pw_store_find(s, inputs, out_run, err);
+    if (status != PW_OK || *out_run)
+        return status;
+    status = add_configuration(s, inputs->options, &configuration, err);
+    if (status == PW_OK)
+        status = add_run(s, inputs, r, configuration, out_run, err);
+    for (size_t i = 0; i < r->app_count && status == PW_OK; i++)
+        status = add_app(s, *out_run, i, &r->apps[i], err);
+    for (size_t i = 0; i < r->metric_count && status == PW_OK; i++)
+        status = add_value(s, *out_run, &r->metrics[i], err);
+    return status;
+}
+
+enum pw_status pw_store_add(struct pw_store *s, const struct pw_run_inputs *inputs, const struct pw_result *r,
+                            int64_t *out_run, struct pw_error *err)
+{
+    *out_run = 0;
+    struct pw_query q = pw_query_start(s, PW_SQL_BEGIN);
+    enum pw_status status = pw_query_run(&q, err);
+    if (status != PW_OK)
+        return status;
+    status = add_all(s, inputs, r, out_run, err);
+    if (status == PW_OK) {
+        q = pw_query_start(s, PW_SQL_COMMIT);
+        status = pw_query_run(&q, err);
+    }
+    if (status != PW_OK) {
+        *out_run = 0;
+        /* It may have been rolled back already, and then this fails. */
+        (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return status;
+}
