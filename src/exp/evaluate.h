@@ -5,8 +5,6 @@
 #include "exp/plan.h"
 #include "exp/store.h"
 
-enum { PW_CLAIM_MAX_PARTS = 16 };
-
 struct pw_claim_outcome {
     const struct pw_claim *claim;
     size_t count;

@@ -33,6 +33,9 @@ struct pw_expression_names {
     const char *const *metrics; /* with "app." names; NULL: any */
 };
 
+/* Whether a text can be the name of a measure, variant or group. */
+bool pw_expression_is_name(const char *text);
+
 enum pw_status pw_expression_parse(const char *text, const struct pw_expression_names *names,
                                    struct pw_expression **out, struct pw_error *err);
 void pw_expression_free(struct pw_expression *e);

@@ -56,6 +56,12 @@ static size_t name_length(const char *at)
     return length;
 }
 
+bool pw_expression_is_name(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 0 && length < NAME_CAPACITY && name_length(text) == length;
+}
+
 /* Reports the first mistake; `where` is where it begins. */
 static unsigned mistake(struct parser *p, const char *where, const char *format, ...)
 {

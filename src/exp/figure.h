@@ -37,6 +37,14 @@
 
 enum pw_scope { PW_QUICK, PW_FULL };
 
+enum {
+    PW_FIGURE_MAX_VARIANTS = 64,
+    PW_FIGURE_MAX_WORKLOADS = 1024,
+    PW_FIGURE_MAX_NAMES = 64, /* groups, measures, columns, options of a variant */
+    PW_FIGURE_MAX_CLAIMS = 256,
+    PW_CLAIM_MAX_PARTS = 16,
+};
+
 struct pw_figure_variant {
     char *name, *machine, *design;
     char **sets;                   /* the figure's, then its own */
@@ -68,8 +76,8 @@ struct pw_figure_claim {
 };
 
 struct pw_figure {
-    char *name; /* "mosaic/fig03", or the file's path */
-    char *title, *where, *notes;
+    char *name;                  /* "mosaic/fig03", or the file's path */
+    char *title, *where, *notes; /* "" where the file says nothing */
     uint64_t seed;
     bool geometric;
     enum pw_scope scope;

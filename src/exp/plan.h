@@ -1,4 +1,7 @@
-/* The runs that figures need: each once, however many figures, variants and metrics ask for it. */
+/* The runs that figures need: each once, however many figures, variants and metrics ask for it.
+ *
+ * A run is what the store says it is: effective options, workload and seed. So a program that is the only one on the GPU is
+ * its own run alone, and a design under another name, or an option set to what it is anyway, adds no run. */
 #ifndef PW_EXP_PLAN_H
 #define PW_EXP_PLAN_H
 
@@ -11,7 +14,8 @@ struct pw_job {
     char **sets;
     size_t set_count;
     uint64_t seed;
-    double cost; /* estimated CPU seconds (experiments/sizes.yaml) */
+    const char *options; /* effective, as pw_run_options writes them; the plan's, the same text is the same pointer */
+    double cost;         /* estimated CPU seconds (experiments/sizes.yaml) */
 };
 
 /* Which job stands behind which cell of a figure. -1: none is needed. */
@@ -28,10 +32,12 @@ struct pw_plan {
     size_t job_count, figure_count;
     struct pw_job *jobs;
     struct pw_plan_figure *figures;
-    void *index; /* jobs by their inputs */
+    void *index;   /* jobs by their inputs */
+    void *options; /* texts of jobs' options */
 };
 
-/* Adds a figure's runs; only those that its measures, columns and claims ask for. Figures stay the caller's. */
+/* Adds a figure's runs; only those that its measures, columns and claims ask for. Figures stay the caller's. The plan
+ * starts as {0} and is released after a failure too. */
 enum pw_status pw_plan_add(struct pw_plan *p, const struct pw_figure *f, struct pw_error *err);
 void pw_plan_release(struct pw_plan *p);
 

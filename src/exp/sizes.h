@@ -1,0 +1,37 @@
+/* How large the programs of a figure are in each scope, and what a run of them costs: experiments/sizes.yaml, compiled in.
+ *
+ *     quick:
+ *       default: scale=0.1                 # of programs that are not named
+ *       HS: side=512:iterations=2
+ *     full:
+ *       default: ""
+ *     cost:                                # CPU seconds of one run with gpu-mmu on one core: quick, then full
+ *       HS: 0.4 12 */
+#ifndef PW_EXP_SIZES_H
+#define PW_EXP_SIZES_H
+
+#include "exp/figure.h"
+
+struct pw_sizes {
+    size_t count;
+    struct pw_program_size {
+        char *name;
+        char *parameters[2]; /* by enum pw_scope; NULL: the default */
+        double seconds[2];   /* 0: not known */
+    } * programs;
+    char *fallback[2]; /* parameters of programs that are not named */
+};
+
+extern const struct pw_figure_file pw_sizes_file;
+
+enum pw_status pw_sizes_load(struct pw_sizes *out, struct pw_error *err); /* of pw_sizes_file */
+enum pw_status pw_sizes_read(const char *text, size_t length, const char *file_name, struct pw_sizes *out,
+                             struct pw_error *err);
+void pw_sizes_release(struct pw_sizes *s);
+
+/* "" where a program runs as it is. */
+const char *pw_sizes_parameters(const struct pw_sizes *s, const char *program, enum pw_scope scope);
+/* CPU seconds; 1 when they are not known. */
+double pw_sizes_seconds(const struct pw_sizes *s, const char *program, enum pw_scope scope);
+
+#endif
