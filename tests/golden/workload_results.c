@@ -188,6 +188,24 @@ static const char *const cases[] = {
     "LUH:edge=6:cycles=4",
     "LUH:edge=11:cycles=3",
     "LUH:scale=0.01:cycles=2",
+    "bfs:nodes=1",
+    "bfs:nodes=300:degree=1",
+    "bfs:nodes=5001",
+    "bfs:nodes=1025:kind=rmat:degree=3:source=7",
+    "bfs:nodes=900:kind=grid:source=450",
+    "bfs:scale=0.01",
+    "fdtd:nx=1:ny=1:steps=1",
+    "fdtd:nx=9:ny=33:steps=4",
+    "fdtd:nx=101:ny=67:steps=3",
+    "fdtd:size=uvm:scale=0.003",
+    "pathfinder:columns=1:rows=2:pyramid=1",
+    "pathfinder:columns=300:rows=7:pyramid=127",
+    "pathfinder:columns=1013:rows=30:pyramid=4",
+    "pathfinder:size=uvm:scale=0.01",
+    "srad:rows=32:columns=32:iterations=1",
+    "srad:rows=48:columns=112:iterations=3:speckle=5",
+    "srad:rows=160:columns=32:lambda=0.1",
+    "srad:size=uvm:scale=0.003",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
@@ -318,12 +336,22 @@ static void the_address_stream_follows_from_the_seed_alone(void **state)
         const char *text;
         bool data_dependent;
     } table[] = {
-        {"vecadd:ctas=3", false},  {"gather:ctas=3", true},
-        {"alu:ctas=3", false},     {"pointer_chase:hops=100:bytes=1MB", true},
-        {"HS:side=40", false},     {"MM:m=128:n=16:k=16", false},
-        {"BFS2:nodes=2000", true}, {"BFS2:nodes=2000:kind=rmat", true},
-        {"BP:inputs=48", false},   {"NW:length=48", false},
-        {"LUD:side=48", false},    {"SC:points=70:dimensions=5", true},
+        {"vecadd:ctas=3", false},
+        {"gather:ctas=3", true},
+        {"alu:ctas=3", false},
+        {"pointer_chase:hops=100:bytes=1MB", true},
+        {"HS:side=40", false},
+        {"MM:m=128:n=16:k=16", false},
+        {"BFS2:nodes=2000", true},
+        {"BFS2:nodes=2000:kind=rmat", true},
+        {"BP:inputs=48", false},
+        {"NW:length=48", false},
+        {"LUD:side=48", false},
+        {"SC:points=70:dimensions=5", true},
+        {"bfs:nodes=2000", true},
+        {"fdtd:nx=20:ny=50", false},
+        {"pathfinder:columns=300:rows=9:pyramid=2", false},
+        {"srad:rows=32:columns=48", false},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         uint64_t first = run(table[i].text, 1, NULL).address_hash;
@@ -353,6 +381,9 @@ static void without_values_the_addresses_are_the_same(void **state)
                                         "BP:inputs=304",
                                         "NW:length=64",
                                         "LUD:side=64",
+                                        "fdtd:nx=33:ny=70:steps=2",
+                                        "pathfinder:columns=700:rows=20:pyramid=3",
+                                        "srad:rows=64:columns=48:iterations=2",
                                         "pointer_chase:order=stride:bytes=1MB"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char off[128];
@@ -387,7 +418,13 @@ static void impossible_sizes_are_user_errors(void **state)
                                         "RED:bytes=1GB:scale=3:values=off",
                                         "SCP:vectors=1M:values=off",
                                         "BLK:options=2000M:scale=2:values=off",
-                                        "SCAN:bytes=8GB:values=off"};
+                                        "SCAN:bytes=8GB:values=off",
+                                        "srad:rows=40",
+                                        "srad:scale=1000000:values=off",
+                                        "fdtd:scale=1000000:values=off",
+                                        "pathfinder:columns=4000M:pyramid=127:scale=2:values=off",
+                                        "bfs:nodes=100:source=100",
+                                        "bfs:nodes=1G:degree=4"};
     expect_user_errors(texts, sizeof texts / sizeof texts[0]);
 }
 
