@@ -1,0 +1,37 @@
+/* In which order resident pages are offered for eviction. No operation scans: each takes a few steps, however many pages
+ * there are.
+ *
+ * Pages are numbered by the caller: number / 512 is the 2 MiB block. At most 8 bytes per page, and only where the order is
+ * one of pages (lru4k, random). */
+#ifndef PW_UVM_ORDER_H
+#define PW_UVM_ORDER_H
+
+#include "policy/evict/evict_policy.h"
+#include "sim/random.h"
+#include "sim/status.h"
+
+typedef uint32_t pw_page_id;
+#define PW_NO_PAGE UINT32_MAX
+
+struct pw_order;
+enum pw_status pw_order_create(enum pw_evict_order kind, struct pw_random *random, struct pw_order **out,
+                               struct pw_error *err);
+void pw_order_destroy(struct pw_order *o);
+
+/* Makes room for pages up to `outer`. */
+enum pw_status pw_order_extend(struct pw_order *o, pw_page_id outer, struct pw_error *err);
+
+/* A page is resident from now on; `accessed` when what asked for it is waiting. Touching moves it to the young end. */
+void pw_order_arrive(struct pw_order *o, pw_page_id page, bool accessed);
+void pw_order_touch(struct pw_order *o, pw_page_id page);
+void pw_order_leave(struct pw_order *o, pw_page_id page);
+
+uint64_t pw_order_pages(const struct pw_order *o);
+
+/* Candidates from the oldest on, after leaving out the oldest `reserved` pages (UVM, Sec. 5.3; ignored by random):
+ * start, then next until it suits. Taking candidates changes nothing; leave, arrive and touch end the search. Under
+ * PW_ORDER_RANDOM every call draws anew. PW_NO_PAGE when there are no more. */
+void pw_order_start(struct pw_order *o, uint64_t reserved);
+pw_page_id pw_order_next(struct pw_order *o);
+
+#endif
