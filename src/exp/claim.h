@@ -22,7 +22,7 @@ enum pw_claim_kind {
 
 enum pw_claim_judge {
     PW_JUDGE_GAIN,     /* in % of the baseline (0: no change): the paper's sign, 0.5 to 1.5 times its size */
-    PW_JUDGE_RATIO,    /* a factor of the baseline (1: no change); judged as the gain (value - 1) */
+    PW_JUDGE_RATIO,    /* a factor of the baseline (1: no change, or 100 in %); judged as the gain (value - 1) */
     PW_JUDGE_RATE,     /* a hit rate or share in %: within 10 percentage points */
     PW_JUDGE_QUANTITY, /* a plain amount: 0.5 to 1.5 times the paper's */
     PW_JUDGE_EXACT,    /* a count that has to be met */
@@ -62,7 +62,7 @@ size_t pw_claim_parts(const struct pw_claim *claim);
 struct pw_claim_test {
     const char *id;   /* of the claim */
     const char *test; /* "golden/machines" */
-    const char *name; /* of the case: "machines_are_those_of_the_papers" */
+    const char *name; /* of the case: "machines_are_those_of_the_papers"; "*" for all cases of the program */
 };
 extern const struct pw_claim_test pw_claim_tests[]; /* sorted by id; the last one has a NULL id */
 
