@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# pagewalk claims, and the scripts that build the claims and the tests' names in.
+source "$(dirname "$0")/tap.sh"
+# A row that tests decide, and an id that no row has. Written so that this file does not name them.
+tested=mosaic-tab1''-cores
+wrong=mosaic-fig08''-agv
+
+run claims
+check 'without a store and a log nothing was run' eval \
+  'succeeds && grep -qE "^all +all +0 +0 +1199 +48 +1247$" .stdout && [ "$(grep -c " headline " .stdout)" = 5 ]'
+check 'nothing is written' only_files .
+run claims mosaic uvm
+check 'papers can be chosen' eval 'succeeds && grep -qE "^all +all .* 469$" .stdout && ! grep -qE "mask|compression|gmmu" .stdout'
+run claims --list mask --kind headline
+check 'a line has the place and the value' eval \
+  'succeeds && [ "$(wc -l <.stdout)" = 5 ] && grep -qE "^mask-fig11-avg +Fig. 11; Sec. 7.1; Abstract +57.8 % +not run +" .stdout'
+run claims --list --verdict out-of-scope
+check 'a verdict can be chosen' eval 'succeeds && [ "$(wc -l <.stdout)" = 49 ] && [ "$(grep -c "out of scope  context$" .stdout)" = 48 ]'
+run claims --list --verdict holds
+check 'nothing holds that was not run' eval 'succeeds && [ "$(wc -l <.stdout)" = 1 ]'
+
+run claims --tests
+check '--tests shows every mechanism and config row once or with its tests' eval 'succeeds && python3 - .stdout <<PYTHON
+import re, sys
+text = open(sys.argv[1]).read()
+named, all_rows = map(int, re.match(r"(\d+) of (\d+) mechanism and config rows are named by tests:", text).groups())
+without = int(re.search(r"^(\d+) are not:$", text, re.M)[1])
+above, below = re.split(r"^\d+ are not:$", text, flags=re.M)
+ids = lambda part: {l.split()[0] for l in part.splitlines()[1:] if l}
+assert all_rows == 683 and named + without == all_rows, (named, without, all_rows)
+assert len(ids(above)) == named and len(ids(below)) == without and not ids(above) & ids(below)
+PYTHON'
+check '--tests names the case beside the row' eval \
+  'grep -qE "^$tested +golden/machines +mosaic_is_the_machine_of_its_table_1$" .stdout'
+run claims --json
+check '--json has every row' eval 'succeeds && python3 - .stdout <<PYTHON
+import json, sys
+rows = json.load(open(sys.argv[1]))
+assert len(rows) == 1247 and len({r["id"] for r in rows}) == 1247
+assert {r["verdict"] for r in rows} == {"not run", "out of scope"}
+assert all(r["ours"] == [] and r["claim"] and r["judge"] for r in rows)
+PYTHON'
+run claims --json uvm --kind headline
+check '--json takes the same choices' eval 'succeeds && [ "$(grep -c "\"id\"" .stdout)" = 2 ]'
+
+printf 'test,case,outcome\ngolden/machines,mosaic_is_the_machine_of_its_table_1,pass\n' >log.csv
+run claims mosaic --list --verdict holds --tests-log log.csv
+check 'a case that passed decides the rows that it alone names' eval \
+  'succeeds && grep -qE "^$tested .* 30 [a-zA-Z]+ +1 of 1 passed +holds +golden/machines: mosaic_is_the_machine" .stdout'
+sed -i 's/pass$/fail/' log.csv
+run claims mosaic --list --verdict differs --tests-log log.csv
+check 'a case that failed, too' eval 'succeeds && grep -qE "^$tested .* differs " .stdout'
+mkdir build-test && mv log.csv build-test/outcomes.csv
+run claims mosaic --list --verdict differs
+check 'the log of scripts/test is found' eval 'succeeds && grep -q "^$tested " .stdout'
+rm -r build-test
+
+fails 'unknown paper' 2 'unknown paper "mosiac"; did you mean "mosaic"' claims mosiac
+fails 'unknown kind' 2 'unknown kind of claim "trends"; did you mean "trend"' claims --kind trends
+fails 'unknown verdict' 2 'unknown verdict "hold"; did you mean "holds"' claims --list --verdict hold
+fails 'two forms at once' 2 'one of --list, --tests and --json' claims --list --json
+fails 'missing log' 2 'nowhere.csv: cannot be read' claims --tests-log nowhere.csv
+printf 'test,case,outcome\nunit/x,y\n' >cut.csv
+fails 'log that was cut off' 2 'cut.csv:2: is no test,case,outcome' claims --tests-log cut.csv
+echo 'this is no database, however long it may be' >foreign.db
+fails 'foreign database' 2 'foreign.db' claims --db foreign.db
+check 'a foreign database stays as it was' grep -q '^this is no database' foreign.db
+
+check 'docs/claims.md shows what the program prints' python3 - "$source_root" "$pagewalk" <<'PYTHON'
+import pathlib, re, shlex, subprocess, sys
+page = (pathlib.Path(sys.argv[1]) / "docs/claims.md").read_text()
+blocks = re.findall(r"^```console\n\$ pagewalk (.*?)\n(.*?)^```$", page, re.M | re.S)
+assert len(blocks) >= 2
+for command, expected in blocks:
+    output = subprocess.check_output([sys.argv[2], *shlex.split(command)], text=True)
+    assert output == expected, (command, output)
+PYTHON
+
+# A row with one field changed, through the script that compiles it in: embed ID FIELD VALUE.
+embed() {
+  python3 - "$source_root/data/claims/mosaic.csv" "$@" >mosaic.csv <<'PYTHON'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+out = csv.DictWriter(sys.stdout, rows[0].keys(), lineterminator="\n")
+out.writeheader()
+for row in rows:
+    if row["id"] == sys.argv[2]:
+        row[sys.argv[3]] = sys.argv[4]
+    out.writerow(row)
+PYTHON
+  "$source_root/scripts/embed-claims" out.c mosaic.csv 2>embed.txt
+}
+refused() { # REGEX ID FIELD VALUE
+  local regex=$1
+  shift
+  if embed "$@"; then echo 'accepted'; return 1; fi
+  grep -qE "^mosaic.csv:[0-9]+: $regex" embed.txt || { cat embed.txt; return 1; }
+}
+check 'the rows as they are go in' embed mosaic-fig08-avg value 55.5
+check 'an unknown kind is refused' refused 'unknown kind "numbr"' mosaic-fig08-avg kind numbr
+check 'an unknown judge is refused' refused 'unknown judge "gains"' mosaic-fig08-avg judge gains
+check 'a number decided by tests is refused' refused 'a row of kind headline cannot' mosaic-fig08-avg judge test
+check 'an id given twice is refused' refused 'the id "mosaic-fig09-avg" is also at' mosaic-fig08-avg id mosaic-fig09-avg
+check 'a gain of 0 is refused' refused 'a gain of 0 says that nothing changes' mosaic-fig08-avg value 0
+check 'a bound for a gain is refused' refused 'the value ">55.5" does not suit' mosaic-fig08-avg value '>55.5'
+check 'a bare sign is refused' refused 'the value ">" does not suit' mosaic-fig08-both-levels value '>'
+check 'a chain that turns round is refused' refused 'the value "1<3>2" does not suit' mosaic-tab2-monotone value '1<3>2'
+check 'another spelling of a place is refused' refused '"Fig 8" is no place' mosaic-fig08-avg where 'Fig 8'
+check 'a gain in another unit is refused' refused 'a gain is in %' mosaic-fig08-avg unit MB
+
+# Which case an id belongs to, by where it stands.
+mkdir -p fake/unit fake/cli
+cat >fake/unit/sample.c <<'C'
+/* Decides mosaic-fig08-avg and mosaic-fig09-avg. */
+#include <cmocka.h>
+
+static const char *const table[] = {
+    "mask-fig11-avg",
+};
+
+static int helper(void)
+{
+    return table[0][0];
+}
+
+/* mosaic-fig09-avg is this one's. */
+static void first(void **state)
+{
+    (void)state;
+}
+
+static void second(void **state)
+{
+    (void)state;
+    helper(); /* mosaic-fig09-ideal-gap */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(first), cmocka_unit_test(second)};
+}
+C
+cat >fake/cli/sample.sh <<'SHELL'
+check 'before' true
+# mosaic-fig08-ideal-gap
+check 'the case' true
+SHELL
+find_tests() {
+  "$source_root/scripts/claim-tests" fake out.c out.d "$source_root"/data/claims/{mosaic,mask}.csv 2>find.txt
+}
+check 'ids belong to the function, table or file that they stand in' eval 'find_tests && diff - <(grep "^    {\"" out.c) <<TABLE
+    {"mask-fig11-avg", "unit/sample", "second"},
+    {"mosaic-fig08-avg", "unit/sample", "*"},
+    {"mosaic-fig08-ideal-gap", "cli/sample", "the case"},
+    {"mosaic-fig09-avg", "unit/sample", "first"},
+    {"mosaic-fig09-ideal-gap", "unit/sample", "second"},
+TABLE'
+echo "/* $wrong */" >>fake/unit/sample.c
+check 'an id that no row has fails the build with its line' eval \
+  '! find_tests && grep -qE "fake/unit/sample.c:[0-9]+: no claim has the id \"$wrong\"" find.txt'
+finish
