@@ -1,6 +1,7 @@
 /* pagewalk list: what there is to choose from, as a table or as JSON. */
 #include "command.h"
 
+#include "exp/figure_list.h"
 #include "exp/profile.h"
 #include "exp/table.h"
 
@@ -29,6 +30,7 @@ static const struct kind {
     {"policies", "family", "option", NULL, PW_LIST_POLICIES, false},
     {"options", "unit", "default", "range", PW_LIST_OPTIONS, false},
     {"metrics", "unit", NULL, NULL, PW_LIST_METRICS, false},
+    {"figures", "where", NULL, NULL, PW_LIST_KIND_COUNT, false}, /* of the layer above, so with a function of its own */
 };
 
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
@@ -158,7 +160,9 @@ static int list(const struct pw_cli_command *self, int argc, char **argv)
                                            .sizes = &sizes};
         add_row(&l, &heading);
     }
-    status = (int)pw_list(l.kind->kind, a.json ? add_object : add_row, &l, &err);
+    pw_list_visit *visit = a.json ? add_object : add_row;
+    status = (int)(l.kind->kind == PW_LIST_KIND_COUNT ? pw_figure_list(visit, &l, &err)
+                                                      : pw_list(l.kind->kind, visit, &l, &err));
     if (status != PW_OK) {
         pw_text_free(&l.text);
         pw_text_free(&l.table.bytes);
@@ -173,7 +177,7 @@ static int list(const struct pw_cli_command *self, int argc, char **argv)
 
 const struct pw_cli_command pw_cli_list_command = {
     .name = "list",
-    .usage = "machines|designs|workloads|policies|options|metrics [--json]",
+    .usage = "machines|designs|workloads|policies|options|metrics|figures [--json]",
     .summary = "show what there is to choose from, set and read",
     .details = "",
     .flags = flags,

@@ -28,7 +28,7 @@ static int terminal_columns(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : FALLBACK_COLUMNS;
 }
 
-static void format_time(char *out, size_t capacity, double seconds)
+void pw_cli_format_time(char *out, size_t capacity, double seconds)
 {
     unsigned long whole = seconds < 0 ? 0 : seconds > 3.6e6 ? 3600000 : (unsigned long)(seconds + 0.5);
     if (whole >= 3600)
@@ -37,39 +37,47 @@ static void format_time(char *out, size_t capacity, double seconds)
         snprintf(out, capacity, "%lu:%02lu", whole / 60, whole % 60);
 }
 
+void pw_cli_progress_draw(struct pw_cli_progress *bar, double fraction, const char *text)
+{
+    if (!bar->enabled)
+        return;
+    char line[LINE_CAPACITY] = "";
+    int columns = terminal_columns();
+    int width = columns - (int)strlen(text) - 5;
+    width = width > BAR_MAX ? BAR_MAX : width;
+    if (fraction >= 0 && width >= BAR_MIN) {
+        int filled = (int)((fraction < 1 ? fraction : 1) * width);
+        snprintf(line, sizeof line, "[%.*s%.*s]  ", filled, "########################################", width - filled,
+                 "........................................");
+    }
+    fprintf(stderr, "\r\033[K%.*s", columns - 1, strncat(line, text, sizeof line - strlen(line) - 1));
+    fflush(stderr);
+    bar->shown = true;
+}
+
 void pw_cli_progress_update(void *context, const struct pw_progress *p)
 {
     struct pw_cli_progress *bar = context;
     if (!bar->enabled || p->wall_seconds < quiet_seconds)
         return;
-    char cycles[PW_NUMBER_CAPACITY + sizeof "  cycles"] = "", speed[PW_NUMBER_CAPACITY], left[32], line[LINE_CAPACITY],
-                                            tail[LINE_CAPACITY / 2];
+    char cycles[PW_NUMBER_CAPACITY + sizeof "  cycles"] = "", speed[PW_NUMBER_CAPACITY], time[32],
+                                            text[LINE_CAPACITY / 2];
     if (p->cycles) {
         char number[PW_NUMBER_CAPACITY];
         pw_format_short(number, (double)p->cycles);
         snprintf(cycles, sizeof cycles, "  %s cycles", number);
     }
     pw_format_short(speed, (double)p->warp_instructions / p->wall_seconds);
-    int columns = terminal_columns();
     if (p->fraction > 0) {
         double fraction = p->fraction < 1 ? p->fraction : 1;
-        format_time(left, sizeof left, p->wall_seconds * (1 - fraction) / fraction);
-        snprintf(tail, sizeof tail, "%3.0f%%%s  %s instr/s  %s left", 100 * fraction, cycles, speed, left);
-        int width = columns - (int)strlen(tail) - 5;
-        width = width > BAR_MAX ? BAR_MAX : width;
-        int filled = width > 0 ? (int)(fraction * width) : 0;
-        if (width >= BAR_MIN)
-            snprintf(line, sizeof line, "[%.*s%.*s]  %s", filled, "########################################",
-                     width - filled, "........................................", tail);
-        else
-            snprintf(line, sizeof line, "%s", tail);
+        pw_cli_format_time(time, sizeof time, p->wall_seconds * (1 - fraction) / fraction);
+        snprintf(text, sizeof text, "%3.0f%%%s  %s instr/s  %s left", 100 * fraction, cycles, speed, time);
+        pw_cli_progress_draw(bar, fraction, text);
     } else {
-        format_time(left, sizeof left, p->wall_seconds);
-        snprintf(line, sizeof line, "%s%s  %s instr/s", left, cycles, speed);
+        pw_cli_format_time(time, sizeof time, p->wall_seconds);
+        snprintf(text, sizeof text, "%s%s  %s instr/s", time, cycles, speed);
+        pw_cli_progress_draw(bar, -1, text);
     }
-    fprintf(stderr, "\r\033[K%.*s", columns - 1, line);
-    fflush(stderr);
-    bar->shown = true;
 }
 
 void pw_cli_progress_clear(struct pw_cli_progress *bar)

@@ -1,4 +1,4 @@
-/* The progress bar of a run: on standard error, only when that is a terminal, only after two seconds. */
+/* Progress bars: on standard error, only when that is a terminal; that of a single run only after two seconds. */
 #ifndef PW_CLI_PROGRESS_H
 #define PW_CLI_PROGRESS_H
 
@@ -11,7 +11,12 @@ struct pw_cli_progress {
 void pw_cli_progress_start(struct pw_cli_progress *bar, bool wanted);
 /* A pw_run_spec's progress; the context is the bar. */
 void pw_cli_progress_update(void *context, const struct pw_progress *p);
+/* Draws it: a bar where the fraction is known (not negative) and there is room, then the text. */
+void pw_cli_progress_draw(struct pw_cli_progress *bar, double fraction, const char *text);
 /* Removes it. */
 void pw_cli_progress_clear(struct pw_cli_progress *bar);
+
+/* "1:05", "2:00:00" */
+void pw_cli_format_time(char *out, size_t capacity, double seconds);
 
 #endif

@@ -1,0 +1,278 @@
+/* pagewalk reproduce: figures of the papers from their runs, with the paper's numbers beside ours.
+ *
+ * Runs that the store has are not repeated, and what is finished is in the store at once; so the command may be
+ * interrupted, killed and started again, several times at once too, and goes on where it was. */
+#include "command.h"
+
+#include "exp/experiment.h"
+#include "exp/figure_report.h"
+#include "exp/output.h"
+#include "progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct arguments {
+    const char *db, *json;
+    struct pw_cli_list replacements;
+    uint64_t workers;
+    bool quick, full, each, plan, quiet;
+};
+
+static const struct pw_cli_flag flags[] = {
+    {0, "quick", PW_CLI_SWITCH, offsetof(struct arguments, quick), NULL,
+     "small sizes and a sample of the workloads, minutes (the default)"},
+    {0, "full", PW_CLI_SWITCH, offsetof(struct arguments, full), NULL,
+     "the papers' workloads at full size, hours; an estimate comes first"},
+    {'j', "jobs", PW_CLI_NUMBER, offsetof(struct arguments, workers), "N", "runs at a time (default: one per core)"},
+    {0, "db", PW_CLI_TEXT, offsetof(struct arguments, db), "FILE", "the result store (default pagewalk.db)"},
+    {0, "each", PW_CLI_SWITCH, offsetof(struct arguments, each), NULL, "a line per workload, not only means"},
+    {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write all numbers and verdicts as JSON"},
+    {0, "replace", PW_CLI_LIST, offsetof(struct arguments, replacements), "DESIGN=OTHER",
+     "run OTHER, a design or a file, wherever a figure has DESIGN; may be repeated"},
+    {0, "plan", PW_CLI_SWITCH, offsetof(struct arguments, plan), NULL, "say what would be run, and run nothing"},
+    {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL, "only the table of claims and mistakes"},
+    {.name = NULL},
+};
+
+struct session {
+    const struct arguments *arguments;
+    struct pw_experiment *experiment;
+    struct pw_store *store;
+    struct pw_figure_outcome *outcomes; /* as the experiment's figures */
+    bool *reported;
+    struct pw_cli_progress bar;
+    struct pw_error failure; /* of loading or evaluating; the first one */
+    size_t failed_runs, first_failed;
+    bool lines; /* one per finished figure, on standard output */
+};
+
+static void evaluate(struct session *s, size_t figure)
+{
+    struct pw_experiment *e = s->experiment;
+    struct pw_figure_outcome *o = &s->outcomes[figure];
+    s->reported[figure] = true;
+    struct pw_error err = {0};
+    if (pw_figure_evaluate(&e->plan.figures[figure], e->runs, o, &err) != PW_OK) {
+        if (s->failure.status == PW_OK)
+            s->failure = err;
+        return;
+    }
+    if (!s->lines)
+        return;
+    pw_cli_progress_clear(&s->bar);
+    printf("%-20s %4zu runs  %3zu of %zu claims hold\n", o->figure->name, o->runs_there,
+           pw_figure_report_count(o, PW_HOLDS), o->figure->claim_count);
+    fflush(stdout);
+}
+
+static void report_settled_figures(struct session *s)
+{
+    for (size_t i = 0; i < s->experiment->figure_count; i++)
+        if (!s->reported[i] && pw_experiment_figure_settled(s->experiment, i))
+            evaluate(s, i);
+}
+
+static void job_finished(void *context, size_t job)
+{
+    struct session *s = context;
+    struct pw_error err = {0};
+    if (pw_experiment_load(s->experiment, s->store, job, &err) != PW_OK && s->failure.status == PW_OK)
+        s->failure = err;
+    if (s->experiment->jobs[job].failed && s->failed_runs++ == 0)
+        s->first_failed = job;
+    report_settled_figures(s);
+}
+
+static void show_progress(void *context, const struct pw_pool_progress *p)
+{
+    struct session *s = context;
+    char left[32], elsewhere[48] = "", text[160];
+    pw_cli_format_time(left, sizeof left, p->seconds_left);
+    if (p->elsewhere)
+        snprintf(elsewhere, sizeof elsewhere, "  %zu elsewhere", p->elsewhere);
+    snprintf(text, sizeof text, "%zu of %zu runs  %zu running%s  %s%s", p->done, p->total, p->running, elsewhere,
+             p->seconds_left < 0 ? "" : left, p->seconds_left < 0 ? "" : " left");
+    pw_cli_progress_draw(&s->bar, p->fraction, text);
+}
+
+/* "about 1 h 20 min" */
+static void format_estimate(char *out, size_t capacity, double seconds)
+{
+    if (seconds < 90)
+        snprintf(out, capacity, "%.0f s", seconds < 1 ? 1 : seconds);
+    else if (seconds < 90 * 60)
+        snprintf(out, capacity, "%.0f min", seconds / 60);
+    else
+        snprintf(out, capacity, "%.0f h %.0f min", (double)(unsigned)(seconds / 3600),
+                 (double)((unsigned)(seconds / 60) % 60));
+}
+
+static void print_estimate(const struct session *s)
+{
+    double seconds;
+    char time[48];
+    size_t missing = pw_experiment_missing(s->experiment, &seconds), total = s->experiment->plan.job_count;
+    unsigned workers = (unsigned)s->arguments->workers;
+    format_estimate(time, sizeof time, seconds / workers);
+    printf("%zu figures, %zu runs, of which %zu are there; the rest takes about %s on %u core%s\n",
+           s->experiment->figure_count, total, total - missing, missing ? time : "no time", workers,
+           workers == 1 ? "" : "s");
+    fflush(stdout);
+}
+
+static int write_json(const struct session *s)
+{
+    struct pw_text text = {0};
+    struct pw_error err = {0};
+    pw_text_add(&text, "[");
+    for (size_t i = 0; i < s->experiment->figure_count; i++) {
+        pw_text_add(&text, i ? ",\n " : "\n ");
+        pw_figure_report_json(&s->outcomes[i], &text);
+    }
+    pw_text_add(&text, "\n]\n");
+    enum pw_status status = pw_output_write(s->arguments->json, &text, &err);
+    pw_text_free(&text);
+    return status == PW_OK ? PW_OK : pw_cli_report(&err);
+}
+
+static int print_tables(const struct session *s)
+{
+    struct pw_text text = {0};
+    size_t holds = 0, differs = 0, claims = 0;
+    for (size_t i = 0; i < s->experiment->figure_count; i++) {
+        pw_text_add(&text, s->lines || i ? "\n" : "");
+        pw_figure_report_table(&s->outcomes[i], s->arguments->each, &text);
+        holds += pw_figure_report_count(&s->outcomes[i], PW_HOLDS);
+        differs += pw_figure_report_count(&s->outcomes[i], PW_DIFFERS);
+        claims += s->experiment->figures[i]->claim_count;
+    }
+    pw_text_print(&text, "\n%zu claims: %zu hold, %zu differ, %zu not run. Results: %s\n", claims, holds, differs,
+                  claims - holds - differs, s->arguments->db);
+    return pw_cli_print(&text);
+}
+
+static int report_failed_runs(const struct session *s)
+{
+    const struct pw_pool_job *job = &s->experiment->jobs[s->first_failed];
+    return pw_cli_fail(PW_FAILED, "%zu run%s failed; the first: -m %s -d %s -w %s: %s", s->failed_runs,
+                       s->failed_runs == 1 ? "" : "s", job->spec.machine, job->spec.design, job->spec.workload,
+                       job->message);
+}
+
+static enum pw_status run_missing(struct session *s, struct pw_error *err)
+{
+    struct pw_experiment *e = s->experiment;
+    struct pw_pool pool = {
+        .store_path = s->arguments->db,
+        .store = s->store,
+        .workers = (unsigned)s->arguments->workers,
+        .jobs = e->jobs,
+        .count = e->plan.job_count,
+        .finished = job_finished,
+        .progress = show_progress,
+        .context = s,
+        .interrupted = pw_cli_catch_interrupts(),
+    };
+    pw_cli_progress_start(&s->bar, !s->arguments->quiet);
+    report_settled_figures(s);
+    enum pw_status status = pw_pool_run(&pool, err);
+    pw_cli_progress_clear(&s->bar);
+    return status;
+}
+
+static int reproduce(struct session *s)
+{
+    struct pw_error err = {0};
+    const struct arguments *a = s->arguments;
+    bool to_stdout = a->json && strcmp(a->json, "-") == 0;
+    if (pw_experiment_look_up(s->experiment, s->store, &err) != PW_OK)
+        return pw_cli_report(&err);
+    if (a->plan || (a->full && !a->quiet && !to_stdout))
+        print_estimate(s);
+    if (a->plan)
+        return PW_OK;
+    s->lines = !a->quiet && !to_stdout;
+    enum pw_status status = run_missing(s, &err);
+    if (status != PW_OK) {
+        err.status = status;
+        return pw_cli_report(&err);
+    }
+    if (s->failure.status != PW_OK)
+        return pw_cli_report(&s->failure);
+    int code = a->json ? write_json(s) : PW_OK;
+    if (code == PW_OK && !to_stdout)
+        code = print_tables(s);
+    if (code == PW_OK && s->failed_runs)
+        code = report_failed_runs(s);
+    return code;
+}
+
+static int prepare_and_reproduce(const struct arguments *a, int rest, char **names)
+{
+    struct pw_error err = {0};
+    struct session s = {.arguments = a};
+    const struct pw_experiment_spec spec = {
+        .names = (const char *const *)names,
+        .name_count = (size_t)rest,
+        .scope = a->full ? PW_FULL : PW_QUICK,
+        .replacements = a->replacements.items,
+        .replacement_count = a->replacements.count,
+    };
+    enum pw_status status = a->json ? pw_output_check(a->json, &err) : PW_OK;
+    if (status == PW_OK)
+        status = pw_experiment_create(&spec, &s.experiment, &err);
+    if (status == PW_OK)
+        status = pw_store_open(a->db, PW_STORE_CREATE, &s.store, &err);
+    int code = status;
+    if (status != PW_OK) {
+        code = pw_cli_report(&err);
+    } else {
+        s.outcomes = calloc(s.experiment->figure_count + 1, sizeof *s.outcomes);
+        s.reported = calloc(s.experiment->figure_count + 1, sizeof *s.reported);
+        code = s.outcomes && s.reported ? reproduce(&s) : pw_cli_fail(PW_FAILED, "out of memory");
+    }
+    for (size_t i = 0; s.outcomes && i < s.experiment->figure_count; i++)
+        pw_figure_outcome_release(&s.outcomes[i]);
+    free(s.outcomes);
+    free(s.reported);
+    pw_store_close(s.store);
+    pw_experiment_destroy(s.experiment);
+    return code;
+}
+
+static int run(const struct pw_cli_command *self, int argc, char **argv)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct arguments a = {.db = "pagewalk.db", .workers = cores > 0 ? (uint64_t)cores : 1};
+    int rest, status;
+    a.replacements.items = calloc((size_t)argc + 1, sizeof *a.replacements.items);
+    if (!a.replacements.items)
+        return pw_cli_fail(PW_FAILED, "out of memory");
+    if (pw_cli_parse(self, argc, argv, &a, &rest, &status)) {
+        if (a.quick && a.full)
+            status = pw_cli_fail(PW_USER_ERROR, "--quick and --full exclude each other");
+        else if (a.workers > 1024)
+            status = pw_cli_fail(PW_USER_ERROR, "-j: at most 1024 runs at a time");
+        else
+            status = prepare_and_reproduce(&a, rest, argv);
+    }
+    free(a.replacements.items);
+    return status;
+}
+
+const struct pw_cli_command pw_cli_reproduce_command = {
+    .name = "reproduce",
+    .usage = "[PAPER[/FIGURE]|FILE.yaml]… [--quick|--full] [flags]",
+    .summary = "regenerate figures of the papers, with the paper's numbers beside ours",
+    .details = "Without names, all figures there are (`pagewalk list figures`). Runs that the store has are not "
+               "repeated; Ctrl-C\n"
+               "keeps what is finished, and the same command goes on. Several may work on one store at the same time.\n"
+               "Exit code 0: done, whatever the verdicts; 1: runs failed; 2: a mistake; 130: interrupted.\n\n"
+               "Example: pagewalk reproduce mosaic/fig03 mask\n"
+               "         pagewalk reproduce mosaic --replace mosaic=my-design.yaml",
+    .flags = flags,
+    .run = run,
+};
