@@ -1,9 +1,10 @@
-/* Graph generators. Every edge is a hash of the seed and its number, so that a graph depends on nothing else. Files are
- * read elsewhere (graph_read.c). */
+/* Graphs for programs: generators, and what graph_read.c has read. Every edge that is made is a hash of the seed and its
+ * number, so that a graph depends on nothing else. */
 #include "workload/graph.h"
 
 #include "workload/inputs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *const pw_graph_kinds[] = {"uniform", "rmat", "grid", "graphgen", NULL};
@@ -119,5 +120,28 @@ struct pw_graph pw_graph_make(struct pw_host *h, enum pw_graph_kind kind, uint32
         make_grid(h, &g, side);
     else
         make_graphgen(h, &g, degree, seed);
+    return g;
+}
+
+/* Copies memory into what the program keeps, and frees the original. */
+static void *keep(struct pw_host *h, void *original, uint64_t bytes)
+{
+    void *copy = pw_host_keep(h, bytes);
+    if (bytes)
+        memcpy(copy, original, bytes);
+    free(original);
+    return copy;
+}
+
+struct pw_graph pw_graph_load(struct pw_host *h, const char *path, enum pw_graph_format format)
+{
+    struct pw_graph g;
+    struct pw_error err;
+    if (pw_graph_read(path, format, &g, &err))
+        pw_host_fail(h, "%s", err.message);
+    g.first = keep(h, g.first, ((uint64_t)g.nodes + 1) * sizeof *g.first);
+    g.target = keep(h, g.target, g.edges * sizeof *g.target);
+    if (g.weight)
+        g.weight = keep(h, g.weight, g.edges * sizeof *g.weight);
     return g;
 }

@@ -161,7 +161,7 @@ static enum pw_graph_format tell_numbers(const struct pw_graph_reader *r, const 
         s++;
     while (s < r->end && (*s == ' ' || *s == '\t' || *s == '\r'))
         s++;
-    if (s == r->end || *s == '\n')
+    if (s < r->end && *s == '\n')
         return PW_GRAPH_RODINIA;
     return name_ends(r->path, ".graph") || name_ends(r->path, ".metis") ? PW_GRAPH_METIS : PW_GRAPH_SNAP;
 }
@@ -250,29 +250,6 @@ void pw_graph_free(struct pw_graph *g)
     free(g->target);
     free(g->weight);
     *g = (struct pw_graph){0};
-}
-
-/* Copies memory into what the program keeps, and frees the original. */
-static void *keep(struct pw_host *h, void *original, uint64_t bytes)
-{
-    void *copy = pw_host_keep(h, bytes);
-    if (bytes)
-        memcpy(copy, original, bytes);
-    free(original);
-    return copy;
-}
-
-struct pw_graph pw_graph_load(struct pw_host *h, const char *path, enum pw_graph_format format)
-{
-    struct pw_graph g;
-    struct pw_error err;
-    if (pw_graph_read(path, format, &g, &err))
-        pw_host_fail(h, "%s", err.message);
-    g.first = keep(h, g.first, ((uint64_t)g.nodes + 1) * sizeof *g.first);
-    g.target = keep(h, g.target, g.edges * sizeof *g.target);
-    if (g.weight)
-        g.weight = keep(h, g.weight, g.edges * sizeof *g.weight);
-    return g;
 }
 
 enum pw_status pw_graph_digest(const char *path, uint64_t *out, struct pw_error *err)

@@ -68,27 +68,35 @@ static enum pw_status read_edges(struct pw_graph_reader *r, const uint64_t *ends
     return status;
 }
 
+static enum pw_status read_rest(struct pw_graph_reader *r, const uint64_t *ends)
+{
+    uint64_t edges;
+    pw_graph_skip_space(r);
+    enum pw_status status = pw_graph_node(r, 0, &r->first_node);
+    if (status == PW_OK)
+        status = next_number(r, "the number of edges", &edges);
+    if (status == PW_OK && edges != ends[r->nodes - 1])
+        status = pw_graph_fail(r, "%llu edges are announced, but the nodes have %llu", (unsigned long long)edges,
+                               (unsigned long long)ends[r->nodes - 1]);
+    if (status == PW_OK)
+        status = read_edges(r, ends, edges);
+    pw_graph_skip_space(r);
+    if (status == PW_OK && pw_graph_peek(r) >= 0)
+        status = pw_graph_fail(r, "something follows after the last edge");
+    return status;
+}
+
 enum pw_status pw_graph_read_rodinia(struct pw_graph_reader *r)
 {
-    uint64_t *ends = NULL, edges;
+    uint64_t *ends = NULL;
     r->weighted = true;
     pw_graph_skip_space(r);
     enum pw_status status = pw_graph_nodes(r);
-    if (status == PW_OK)
-        status = read_nodes(r, &ends);
-    pw_graph_skip_space(r);
-    if (status == PW_OK && r->nodes)
-        status = pw_graph_node(r, 0, &r->first_node);
-    if (status == PW_OK && r->nodes)
-        status = next_number(r, "the number of edges", &edges);
-    if (status == PW_OK && r->nodes && edges != ends[r->nodes - 1])
-        status = pw_graph_fail(r, "%llu edges are announced, but the nodes have %llu", (unsigned long long)edges,
-                               (unsigned long long)ends[r->nodes - 1]);
-    if (status == PW_OK && r->nodes)
-        status = read_edges(r, ends, edges);
-    free(ends);
-    if (status)
+    if (status || !r->nodes)
         return status;
-    pw_graph_skip_space(r);
-    return pw_graph_peek(r) < 0 ? PW_OK : pw_graph_fail(r, "something follows after the last edge");
+    status = read_nodes(r, &ends);
+    if (status == PW_OK)
+        status = read_rest(r, ends);
+    free(ends);
+    return status;
 }

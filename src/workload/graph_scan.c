@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { SAFE_DIGITS = 15 }; /* a number that a double holds exactly */
+
 bool pw_graph_refill(struct pw_graph_reader *r)
 {
     r->next = r->end = r->buffer;
@@ -122,11 +124,23 @@ enum pw_status pw_graph_next_line(struct pw_graph_reader *r)
     return PW_OK;
 }
 
+/* As many of the next digits as lie in the buffer and cannot overflow; returns where they end. */
+static inline unsigned char *near_digits(const struct pw_graph_reader *r, uint64_t *out)
+{
+    unsigned char *s = r->next, *end = r->end - s > SAFE_DIGITS ? s + SAFE_DIGITS : r->end;
+    uint64_t value = 0;
+    for (; s < end && *s >= '0' && *s <= '9'; s++)
+        value = 10 * value + (uint64_t)(*s - '0');
+    *out = value;
+    return s;
+}
+
 /* Digits into a number; false where it does not fit into 64 bits, and then all digits are taken. */
 static bool take_digits(struct pw_graph_reader *r, uint64_t *out)
 {
-    uint64_t value = 0;
+    uint64_t value;
     bool fits = true;
+    r->next = near_digits(r, &value);
     for (int c; (c = pw_graph_peek(r)) >= '0' && c <= '9'; r->next++)
         fits = fits && !__builtin_mul_overflow(value, 10, &value) &&
                !__builtin_add_overflow(value, (uint64_t)(c - '0'), &value);
@@ -197,6 +211,13 @@ enum pw_status pw_graph_weight(struct pw_graph_reader *r, const char *what, doub
     int c = skip_blanks(r);
     if (c < 0 || c == '\n')
         return unexpected(r, what, "");
+    uint64_t whole;
+    unsigned char *end = near_digits(r, &whole);
+    if (end > r->next && end < r->end && ends_token(r, *end)) {
+        r->next = end;
+        *out = (double)whole;
+        return PW_OK;
+    }
     size_t length = take_token(r, token, sizeof token);
     if (length >= sizeof token || !parse_decimal(token, out)) {
         token[20] = 0;

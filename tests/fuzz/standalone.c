@@ -1,6 +1,7 @@
 /* Runs the fuzz target without libFuzzer: seeded mutations of a small corpus, the same on every host.
  *
- * Usage: standalone ITERATIONS [SEED], or standalone FILE to repeat one input (a file that libFuzzer left behind).
+ * Usage: standalone ITERATIONS [SEED [FILE…]], where FILEs take the place of the corpus below, or standalone FILE to
+ * repeat one input (a file that libFuzzer left behind).
  * Without coverage to guide it this finds less than libFuzzer, but it runs in every test run and under valgrind. */
 #include "fuzz.h"
 #include "sim/random.h"
@@ -11,7 +12,7 @@
 
 enum { CAPACITY = 4096, MUTATIONS = 8 };
 
-static const char *const corpus[] = {
+static const char *const own_corpus[] = {
     "clock_mhz: 1132\nlabel: words\nl1_tlb:\n  entries: 128\n  latency: 45us\n  size: 512KB\n",
     "l1_tlb: {entries: 2k, latency: 10, threshold: 0.25, schedule: fcfs, enabled: off}\n",
     "l1_tlb.entries: 64\nl1_tlb.size: 1.5MB\nl1_tlb.latency: 0.5us\n",
@@ -29,7 +30,12 @@ static const char *const words[] = {
     "4294967296", "0",  "&a", "*a",  "!!",   "[",    "]",    "\"",   "'",
     "\\0",        "#",  "|",  "---", "\xff", "\xc3", "\x01", "\t",   "18446744073709551616"};
 
-enum { CORPUS = sizeof(corpus) / sizeof(*corpus), WORDS = sizeof(words) / sizeof(*words) };
+enum { OWN_CORPUS = sizeof(own_corpus) / sizeof(*own_corpus), WORDS = sizeof(words) / sizeof(*words) };
+
+struct corpus {
+    const char *const *texts;
+    size_t count;
+};
 
 struct input {
     char bytes[CAPACITY];
@@ -45,7 +51,7 @@ static void insert(struct input *in, size_t at, const char *bytes, size_t size)
     in->size += size;
 }
 
-static void mutate(struct input *in, struct pw_random *r)
+static void mutate(struct input *in, const struct corpus *corpus, struct pw_random *r)
 {
     size_t at = pw_random_below(r, in->size + 1), left = in->size - at;
     const char *other = words[pw_random_below(r, WORDS)];
@@ -72,7 +78,7 @@ static void mutate(struct input *in, struct pw_random *r)
         insert(in, pw_random_below(r, in->size + 1), copy, length);
         break;
     case 5: /* a piece of another file */
-        other = corpus[pw_random_below(r, CORPUS)];
+        other = corpus->texts[pw_random_below(r, corpus->count)];
         length = strlen(other);
         at = pw_random_below(r, length);
         insert(in, pw_random_below(r, in->size + 1), other + at, pw_random_below(r, length - at) + 1);
@@ -80,38 +86,58 @@ static void mutate(struct input *in, struct pw_random *r)
     }
 }
 
-static int repeat(const char *path)
+static size_t load(const char *path, uint8_t *bytes, size_t capacity)
 {
     FILE *file = fopen(path, "rb");
-    static uint8_t bytes[2 << 20];
     if (!file) {
         perror(path);
-        return 2;
+        exit(2);
     }
-    size_t size = fread(bytes, 1, sizeof(bytes), file);
+    size_t size = fread(bytes, 1, capacity, file);
     fclose(file);
-    return LLVMFuzzerTestOneInput(bytes, size);
+    return size;
+}
+
+static int repeat(const char *path)
+{
+    static uint8_t bytes[2 << 20];
+    return LLVMFuzzerTestOneInput(bytes, load(path, bytes, sizeof(bytes)));
+}
+
+static char *load_text(const char *path)
+{
+    uint8_t bytes[CAPACITY];
+    char *text = strndup((const char *)bytes, load(path, bytes, sizeof(bytes)));
+    if (!text)
+        abort();
+    return text;
 }
 
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "usage: %s ITERATIONS [SEED] | FILE\n", argv[0]);
+        fprintf(stderr, "usage: %s ITERATIONS [SEED [FILE...]] | FILE\n", argv[0]);
         return 2;
     }
     char *end;
     unsigned long iterations = strtoul(argv[1], &end, 10);
     if (*end)
         return repeat(argv[1]);
+    struct corpus corpus = {own_corpus, OWN_CORPUS};
+    if (argc > 3) {
+        for (int i = 3; i < argc; i++)
+            argv[i] = load_text(argv[i]);
+        corpus = (struct corpus){(const char *const *)argv + 3, (size_t)argc - 3};
+    }
     struct pw_random r;
     pw_random_init(&r, argc > 2 ? strtoul(argv[2], NULL, 10) : 1, "fuzz");
     for (unsigned long i = 0; i < iterations; i++) {
         struct input in;
-        const char *seed = corpus[i % CORPUS];
+        const char *seed = corpus.texts[i % corpus.count];
         in.size = strlen(seed);
         memcpy(in.bytes, seed, in.size);
-        for (uint64_t n = i < CORPUS ? 0 : pw_random_below(&r, MUTATIONS) + 1; n > 0; n--)
-            mutate(&in, &r);
+        for (uint64_t n = i < corpus.count ? 0 : pw_random_below(&r, MUTATIONS) + 1; n > 0; n--)
+            mutate(&in, &corpus, &r);
         LLVMFuzzerTestOneInput((const uint8_t *)in.bytes, in.size);
     }
     printf("%lu inputs\n", iterations);
