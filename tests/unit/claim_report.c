@@ -69,7 +69,7 @@ static void full_figures_decide_before_quick_ones_and_differing_ones_before_agre
     assert_int_equal(score_of(gain)->figures, 2);
     decide_gain(2, (struct pw_claim_evidence[]){quick_bad, quick_good}, PW_DIFFERS, "b");
     decide_gain(2, (struct pw_claim_evidence[]){quick_bad, missing}, PW_DIFFERS, "b");
-    decide_gain(3, (struct pw_claim_evidence[]){quick_bad, full_good, quick_good}, PW_HOLDS, "c");
+    decide_gain(4, (struct pw_claim_evidence[]){quick_bad, quick_good, full_good, quick_good}, PW_HOLDS, "c");
     assert_int_equal(score_of(gain)->figures, 1);
     decide_gain(3, (struct pw_claim_evidence[]){full_bad, full_good, quick_good}, PW_DIFFERS, "d");
     decide_gain(3, (struct pw_claim_evidence[]){quick_good, full_good, full_bad}, PW_DIFFERS, "d");
@@ -173,6 +173,24 @@ static void a_row_that_a_whole_program_decides_needs_all_its_cases(void **state)
     }
 }
 
+static void a_row_that_several_tests_name_needs_all_of_them(void **state)
+{
+    (void)state;
+    const struct pw_claim_test *t = pw_claim_tests;
+    while (t[1].id && (strcmp(t->id, t[1].id) != 0 || (t[2].id && strcmp(t->id, t[2].id) == 0) ||
+                       (t > pw_claim_tests && strcmp(t[-1].id, t->id) == 0) || t->name[0] == '*' ||
+                       t[1].name[0] == '*' || pw_claim_find(t->id)->judge != PW_JUDGE_TEST))
+        t++;
+    assert_non_null(t[1].id);
+    char lines[1024];
+    int used = snprintf(lines, sizeof lines, "%s,\"%s\",pass\n", t[0].test, t[0].name);
+    assert_int_equal(verdict_by(t, lines), PW_NOT_RUN);
+    snprintf(lines + used, sizeof lines - (size_t)used, "%s,\"%s\",pass\n", t[1].test, t[1].name);
+    assert_int_equal(verdict_by(t, lines), PW_HOLDS);
+    snprintf(lines + used, sizeof lines - (size_t)used, "%s,\"%s\",fail\n", t[1].test, t[1].name);
+    assert_int_equal(verdict_by(t, lines), PW_DIFFERS);
+}
+
 static void a_log_that_is_none_is_an_error_with_its_line(void **state)
 {
     (void)state;
@@ -260,6 +278,7 @@ int main(void)
         cmocka_unit_test(context_is_out_of_scope_and_figures_do_not_decide_mechanisms),
         cmocka_unit_test(a_mechanism_goes_by_the_case_that_names_it),
         cmocka_unit_test(a_row_that_a_whole_program_decides_needs_all_its_cases),
+        cmocka_unit_test(a_row_that_several_tests_name_needs_all_of_them),
         cmocka_unit_test(a_log_that_is_none_is_an_error_with_its_line),
         cmocka_unit_test(verdicts_of_a_paper_add_up_to_its_rows),
         cmocka_unit_test(a_line_has_the_papers_value_ours_the_verdict_and_what_decided_it),
