@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# pagewalk reproduce: runs are done once, kept whatever happens, shared between processes, and always come out the same.
+source "$(dirname "$0")/tap.sh"
+
+# A figure of thirteen small runs: nothing asks for 2m, and alone-runs are shared.
+cat >figure.yaml <<'YAML'
+title: A test
+machine: mask
+variants:
+  4k: {design: gpu-mmu}
+  2m: {design: gpu-mmu-2m}
+  ideal: {design: ideal-tlb}
+workloads:
+  one: {list: "gather:table=64MB:iterations=1 gather:table=96MB:iterations=1 vecadd:n=100k"}
+  two: {list: "gather:table=64MB:iterations=1,vecadd:n=100k vecadd:n=100k,vecadd:n=90k"}
+measures:
+  speed: ipc
+  together: weighted_speedup
+table:
+  4 KB pages: speed@4k / speed@ideal
+  weighted speedup: together@4k
+claims:
+  mosaic-fig03-4k-loss: 100 * (1 - mean(speed@4k[one] / speed@ideal[one]))
+YAML
+
+# Everything that was computed, without what the terminal adds.
+numbers() { "$pagewalk" reproduce ./figure.yaml --db "$1" --json - ; }
+
+run reproduce ./figure.yaml --db undisturbed.db
+check 'a figure comes with its claims and a sum' eval \
+  '[ "$code" = 0 ] && grep -q "^  mosaic-fig03-4k-loss " .stdout && grep -q "^1 claims: " .stdout'
+check 'nothing is left beside the store' only_files . figure.yaml undisturbed.db
+numbers undisturbed.db >undisturbed.json
+check 'the numbers are JSON' is_json undisturbed.json
+check 'runs are shared: fewer than variants times workloads and their alone-runs' python3 - "$pagewalk" <<'PYTHON'
+import re, subprocess, sys
+said = subprocess.check_output([sys.argv[1], "reproduce", "./figure.yaml", "--plan", "--db", "undisturbed.db"], text=True)
+runs, there = map(int, re.search(r"(\d+) runs, of which (\d+) are there", said).groups())
+# 4k and ideal on 5 workloads, and alone on 15 SMs: gather, vecadd of 100k, vecadd of 90k
+assert (runs, there) == (13, 13), said
+PYTHON
+before=$(stat -c %Y.%s undisturbed.db)
+run reproduce ./figure.yaml --db undisturbed.db
+check 'a second time nothing is run' eval '[ "$code" = 0 ] && [ "$(stat -c %Y.%s undisturbed.db)" = "$before" ]'
+
+# Two at once, one of them killed in the middle; a third completes.
+"$pagewalk" reproduce ./figure.yaml --db shared.db -j 1 >/dev/null 2>&1 &
+first=$!
+"$pagewalk" reproduce ./figure.yaml --db shared.db -j 1 >/dev/null 2>&1 &
+second=$!
+for _ in $(seq 200); do
+  done_runs=$("$pagewalk" reproduce ./figure.yaml --db shared.db --plan 2>/dev/null | sed -nE 's/.*of which ([0-9]+) .*/\1/p')
+  [ "${done_runs:-0}" -ge 2 ] && break
+  sleep 0.02
+done
+kill -9 $first
+wait $first 2>/dev/null
+check 'the killed one was in the middle' [ "${done_runs:-0}" -ge 2 ]
+wait $second
+check 'the other one completes' [ $? = 0 ]
+run reproduce ./figure.yaml --db shared.db
+check 'a third has nothing left to do' [ "$code" = 0 ]
+numbers shared.db >shared.json
+check 'two at once, one killed: the same numbers' diff undisturbed.json shared.json
+check 'two at once: no run is there twice' python3 - <<'PYTHON'
+import sqlite3
+for name in "undisturbed.db", "shared.db":
+    assert sqlite3.connect(name).execute("SELECT count(*) FROM run").fetchone()[0] == 13, name
+PYTHON
+
+# Killed alone, at a random moment, again and again, until it is through.
+for pause in 0.05 0.1 0.2 0.3; do
+  "$pagewalk" reproduce ./figure.yaml --db killed.db -j 2 >/dev/null 2>&1 &
+  sleep $pause
+  kill -9 $! 2>/dev/null
+  wait $! 2>/dev/null
+done
+run reproduce ./figure.yaml --db killed.db
+numbers killed.db >killed.json
+check 'killed many times: the same numbers' diff undisturbed.json killed.json
+check 'workers die with their parent' eval '! pgrep -f "reproduce ./figure.yaml --db killed.db"'
+
+"$pagewalk" reproduce ./figure.yaml --db interrupted.db -j 1 >.stdout 2>.stderr &
+sleep 0.3
+kill -INT $!
+wait $!
+code=$?
+check 'an interrupt ends it with 130 and one line' eval \
+  '[ $code = 0 ] || { [ $code = 130 ] && grep -q "^pagewalk: interrupted" .stderr; }'
+numbers interrupted.db >interrupted.json
+check 'after an interrupt: the same numbers' diff undisturbed.json interrupted.json
+
+echo 'summary: does nothing' >nothing.yaml
+run reproduce ./figure.yaml --db undisturbed.db --replace ideal-tlb=./nothing.yaml
+check 'a design that does nothing gains nothing' grep -qE 'mosaic-fig03-4k-loss +48.1 +0.* differs$' .stdout
+check 'and is the baseline under another name: no further runs' eval \
+  '[ "$(python3 -c "import sqlite3; print(sqlite3.connect(\"undisturbed.db\").execute(\"SELECT count(*) FROM run\").fetchone()[0])")" = 13 ]'
+
+fails 'an unknown paper' 2 'no paper or figure "mosiac"; did you mean mosaic' reproduce mosiac
+fails 'an unknown figure' 2 'no paper or figure "mosaic/fig99"' reproduce mosaic/fig99
+fails 'a missing file' 2 'nowhere.yaml' reproduce ./nowhere.yaml
+fails 'both scopes' 2 'exclude each other' reproduce --quick --full
+fails 'a replacement without a design' 2 'DESIGN=OTHER' reproduce ./figure.yaml --replace mosaic
+fails 'a replacement of nothing' 2 'no.* design "mask"' reproduce ./figure.yaml --replace mask=gpu-mmu
+fails 'an unknown design in the place of another' 2 'no-such-design' reproduce ./figure.yaml --replace ideal-tlb=no-such-design
+echo 'not a database' >foreign.db
+fails 'a foreign database' 2 'foreign.db' reproduce ./figure.yaml --db foreign.db
+check 'which is left alone' eval '[ "$(cat foreign.db)" = "not a database" ]'
+sed 's/vecadd:n=100k"/vecadd:n=100k nonsense"/' figure.yaml >broken.yaml
+fails 'a workload that is none' 2 'nonsense' reproduce ./broken.yaml --db broken.db
+sed 's/iterations=1 /iterations=1:lanes=99 /' figure.yaml >failing.yaml
+fails 'a parameter that is none' 2 'lanes' reproduce ./failing.yaml --db failing.db
+finish
