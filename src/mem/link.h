@@ -12,8 +12,10 @@
 
 enum pw_link_direction { PW_LINK_H2D, PW_LINK_D2H, PW_LINK_DIRECTIONS };
 
+enum pw_link_model { PW_LINK_TABLE, PW_LINK_LINEAR };
+
 struct pw_link_config {
-    uint32_t model;                       /* table, linear */
+    uint32_t model;                       /* enum pw_link_model */
     char points[PW_OPTION_TEXT_CAPACITY]; /* "4KB:3.2219+16KB:6.4437+…": GB/s of 10^9 bytes */
     double start_us[PW_LINK_DIRECTIONS];
     double gbytes_per_second[PW_LINK_DIRECTIONS];
@@ -21,11 +23,19 @@ struct pw_link_config {
 
 extern const struct pw_option pw_link_options[];
 
+/* Of one direction. They count when a transfer is queued. */
+struct pw_link_counters {
+    uint64_t transfers, bytes, busy_cycles;
+    uint64_t transfers_4k; /* of exactly one 4 KiB page (UVM, Figure 7) */
+};
+
 struct pw_link;
 enum pw_status pw_link_create(const struct pw_link_config *config, uint32_t clock_mhz, struct pw_events *events,
                               struct pw_link **out, struct pw_error *err);
 void pw_link_destroy(struct pw_link *l);
 void pw_link_register(struct pw_link *l, struct pw_stats *stats); /* link.h2d.transfers .bytes .busy_cycles …, d2h */
+
+const struct pw_link_counters *pw_link_counters(const struct pw_link *l, enum pw_link_direction direction);
 
 /* Cycles that one transfer takes. */
 pw_cycle pw_link_cycles(const struct pw_link *l, enum pw_link_direction direction, uint64_t bytes);
