@@ -6,6 +6,9 @@
  * order of allocation (two of them between the kernels) and of freeing; the weights copied to the GPU anew before the
  * second kernel; the host's layer between the kernels; ETA and MOMENTUM as doubles. As the original's pointers may
  * alias, delta, input and old weight are loaded again after the store to the weight. Inputs must be a multiple of 16.
+ * managed=on is the version for managed memory that the paper on demand paging published: nothing can be copied anew,
+ * so the second kernel has weights of its own, and all arrays are there from the start. It also allocates a few dozen
+ * floats that only its host part uses; they are left out.
  * Simplified: weights are random around 0 and small, and the old weight changes random, so that the sigmoid does not
  * saturate and every term of the second kernel counts (the original draws from [0, 1) and has a hidden error of 0).
  * Instruction counts and loads in flight are those of the kernels as nvcc 13 compiles them for sm_90, where the loop of
@@ -17,17 +20,19 @@
 #include <math.h>
 
 enum { SIDE = PW_TILE_WIDTH, HIDDEN = 16, PITCH = HIDDEN + 1 };
-enum { MAX_INPUTS = INT32_MAX / PITCH / SIDE * SIDE - SIDE }; /* indices are ints */
-#define FIRST_COLUMN 0x00010001U                              /* threads with tx == 0 */
+#define MAX_INPUTS 0xfffffff0U   /* a multiple of 16; the original's indices would overflow earlier */
+#define FIRST_COLUMN 0x00010001U /* threads with tx == 0 */
 static const double ETA = 0.3, MOMENTUM = 0.3;
 
 struct parameters {
     uint32_t inputs;
+    bool managed;
 };
 
 struct arguments {
     struct pw_array input, hidden, weights, partial_sums; /* the original neither reads nor writes `hidden` */
     struct pw_array delta, old_weights;
+    struct pw_array weights2; /* of the second kernel, with managed=on */
     uint32_t ctas;
     uint64_t seed;
 };
@@ -156,7 +161,13 @@ static void adjust_weights_kernel(struct pw_warp *w, const void *arguments)
         adjust(w, g, (1U << HIDDEN) - 1, 1, true);
 }
 
-/* Weights before the step and the changes of the step before: closed forms, so that the check needs no copies. */
+/* Inputs, weights before the step and the changes of the step before: closed forms, so that the check needs no copies.
+ */
+static float initial_input(const struct arguments *g, uint64_t i)
+{
+    return pw_hash_unit(pw_hash(g->seed + 1, i));
+}
+
 static float initial_weight(const struct arguments *g, uint64_t i)
 {
     return (pw_hash_unit(pw_hash(g->seed + 2, i)) - 0.5F) / sqrtf((float)g->ctas);
@@ -176,7 +187,7 @@ static void hidden_errors(const struct arguments *g)
     for (uint32_t j = 0; j < HIDDEN; j++) {
         float sum = 0;
         for (uint32_t cta = 0; cta < g->ctas; cta++)
-            sum += partial_sums[cta * HIDDEN + j];
+            sum += partial_sums[(uint64_t)cta * HIDDEN + j];
         sum += initial_weight(g, j + 1);
         hidden[j] = (float)(1.0 / (1.0 + exp(-(double)sum)));
         out += hidden[j] * (pw_hash_unit(pw_hash(g->seed, j)) - 0.5F);
@@ -221,21 +232,49 @@ static void verify_weights(struct pw_host *h, const struct arguments *g)
                    (unsigned long long)wrong);
 }
 
+static void allocate(struct pw_host *h, struct arguments *g, bool managed)
+{
+    uint64_t inputs = (uint64_t)g->ctas * SIDE, weights = (inputs + 1) * PITCH;
+    g->input = pw_alloc(h, "input", inputs + 1, sizeof(float));
+    if (managed) {
+        g->delta = pw_alloc(h, "hidden_delta", HIDDEN + 1, sizeof(float));
+        g->weights = pw_alloc(h, "input_hidden", weights, sizeof(float));
+        g->weights2 = pw_alloc(h, "input_hidden2", weights, sizeof(float));
+        g->old_weights = pw_alloc(h, "input_prev_weights", weights, sizeof(float));
+    }
+    g->hidden = pw_alloc(h, "output_hidden", HIDDEN + 1, sizeof(float));
+    if (!managed)
+        g->weights = pw_alloc(h, "input_hidden", weights, sizeof(float));
+    g->partial_sums = pw_alloc(h, "hidden_partial_sum", (uint64_t)g->ctas * HIDDEN, sizeof(float));
+}
+
+static void release(struct pw_host *h, struct arguments *g, struct pw_array *first_weights, bool managed)
+{
+    struct pw_array *const device[] = {&g->input,        &g->hidden,      &g->weights,
+                                       &g->partial_sums, &g->old_weights, &g->delta};
+    struct pw_array *const shared[] = {&g->hidden,    &g->partial_sums, &g->input,      &g->delta,
+                                       first_weights, &g->weights,      &g->old_weights};
+    for (size_t i = 0; i < (managed ? sizeof shared : sizeof device) / sizeof(struct pw_array *); i++)
+        pw_free(h, managed ? shared[i] : device[i]);
+}
+
+static void fill(const struct pw_array *a, const struct arguments *g,
+                 float value(const struct arguments *g, uint64_t i))
+{
+    for (uint64_t i = 0; a->data && i < a->count; i++)
+        ((float *)a->data)[i] = value(g, i);
+}
+
 static void backprop_main(struct pw_host *h, const void *parameters)
 {
     const struct parameters *p = parameters;
-    uint64_t inputs = pw_host_scaled(h, p->inputs, SIDE), count = (inputs + 1) * PITCH;
+    uint64_t inputs = pw_host_scaled(h, p->inputs, SIDE);
     if (inputs % SIDE || inputs > MAX_INPUTS)
-        pw_host_fail(h, "inputs must be a multiple of %d and at most %d", SIDE, MAX_INPUTS);
+        pw_host_fail(h, "inputs must be a multiple of %d and at most %u", SIDE, MAX_INPUTS);
     struct arguments g = {.ctas = (uint32_t)(inputs / SIDE), .seed = pw_random_next(pw_host_random(h))};
-    g.input = pw_alloc(h, "input", inputs + 1, sizeof(float));
-    g.hidden = pw_alloc(h, "output_hidden", HIDDEN + 1, sizeof(float));
-    g.weights = pw_alloc(h, "input_hidden", count, sizeof(float));
-    g.partial_sums = pw_alloc(h, "hidden_partial_sum", (uint64_t)g.ctas * HIDDEN, sizeof(float));
-    for (uint64_t i = 0; g.input.data && i <= inputs; i++)
-        ((float *)g.input.data)[i] = pw_hash_unit(pw_hash(g.seed + 1, i));
-    for (uint64_t i = 0; g.weights.data && i < count; i++)
-        ((float *)g.weights.data)[i] = initial_weight(&g, i);
+    allocate(h, &g, p->managed);
+    fill(&g.input, &g, initial_input);
+    fill(&g.weights, &g, initial_weight);
 
     struct pw_launch launch = {.name = "layerforward",
                                .grid = {1, g.ctas, 1},
@@ -248,12 +287,15 @@ static void backprop_main(struct pw_host *h, const void *parameters)
     pw_launch(h, &launch);
     if (pw_host_verifying(h) && g.input.data && g.partial_sums.data)
         verify_forward(h, &g);
-    g.delta = pw_alloc(h, "hidden_delta", HIDDEN + 1, sizeof(float));
-    g.old_weights = pw_alloc(h, "input_prev_weights", count, sizeof(float));
-    for (uint64_t i = 0; g.weights.data && i < count; i++) {
-        ((float *)g.weights.data)[i] = initial_weight(&g, i);
-        ((float *)g.old_weights.data)[i] = initial_change(&g, i);
+    struct pw_array first_weights = g.weights;
+    if (p->managed) {
+        g.weights = g.weights2;
+    } else {
+        g.delta = pw_alloc(h, "hidden_delta", HIDDEN + 1, sizeof(float));
+        g.old_weights = pw_alloc(h, "input_prev_weights", g.weights.count, sizeof(float));
     }
+    fill(&g.weights, &g, initial_weight);
+    fill(&g.old_weights, &g, initial_change);
     if (g.delta.data)
         hidden_errors(&g);
     launch.name = "adjust_weights";
@@ -263,18 +305,18 @@ static void backprop_main(struct pw_host *h, const void *parameters)
     pw_launch(h, &launch);
     if (pw_host_verifying(h) && g.input.data && g.weights.data && g.delta.data && g.old_weights.data)
         verify_weights(h, &g);
-    struct pw_array *const in_order[] = {&g.input, &g.hidden, &g.weights, &g.partial_sums, &g.old_weights, &g.delta};
-    for (size_t i = 0; i < sizeof in_order / sizeof in_order[0]; i++)
-        pw_free(h, in_order[i]);
+    release(h, &g, &first_weights, p->managed);
 }
 
 static const struct pw_option rows[] = {
     {"inputs", PW_OPTION_COUNT, offsetof(struct parameters, inputs), 16, MAX_INPUTS, "262144", "units", NULL,
      "units of the input layer, a multiple of 16", false},
+    {"managed", PW_OPTION_BOOL, offsetof(struct parameters, managed), 0, 0, "off", "", NULL,
+     "the version for managed memory, in which the second kernel has weights of its own", false},
     {0},
 };
 
-static const struct pw_preset presets[] = {{"table", "inputs=65536"}, {"uvm", "inputs=131056"}, {0}};
+static const struct pw_preset presets[] = {{"table", "inputs=65536"}, {"uvm", "inputs=131056:managed=on"}, {0}};
 
 const struct pw_workload pw_workload_bp = {
     .name = "BP",

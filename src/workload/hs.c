@@ -178,10 +178,15 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
     uint64_t size = pw_host_scaled_side(h, p->size, 1);
     if (size > 1 << 20)
         pw_host_fail(h, "side is at most 1048576");
+    uint64_t cells = size * size, small = BLOCK - 2 * p->pyramid, blocks = (size + small - 1) / small;
+    if (blocks * blocks > UINT32_MAX)
+        pw_host_fail(h, "a grid of %llu x %llu CTAs is too large; use a smaller side or a lower pyramid",
+                     (unsigned long long)blocks, (unsigned long long)blocks);
     struct arguments g = {.size = (int32_t)size, .border = (int32_t)p->pyramid, .c = coefficients_of((uint32_t)size)};
-    uint64_t cells = size * size;
-    g.from = pw_alloc(h, "temperature", cells, sizeof(float));
-    g.to = pw_alloc(h, "temperature_next", cells, sizeof(float));
+    struct pw_array temperature[] = {pw_alloc(h, "temperature", cells, sizeof(float)),
+                                     pw_alloc(h, "temperature_next", cells, sizeof(float))};
+    g.from = temperature[0];
+    g.to = temperature[1];
     g.power = pw_alloc(h, "power", cells, sizeof(float));
     uint64_t seed = pw_random_next(pw_host_random(h));
     float *initial = pw_host_verifying(h) ? pw_host_keep(h, cells * sizeof *initial) : NULL;
@@ -193,13 +198,12 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
             initial[i] = ((float *)g.from.data)[i];
     }
 
-    uint32_t small = BLOCK - 2 * p->pyramid, blocks = ((uint32_t)size + small - 1) / small;
     pw_host_plan(h, (p->iterations + p->pyramid - 1) / p->pyramid);
     for (uint32_t done = 0; done < p->iterations; done += p->pyramid) {
         uint32_t left = p->iterations - done;
         g.steps = (int32_t)(left < p->pyramid ? left : p->pyramid);
         pw_launch(h, &(struct pw_launch){.name = "calculate_temp",
-                                         .grid = {blocks, blocks, 1},
+                                         .grid = {(uint32_t)blocks, (uint32_t)blocks, 1},
                                          .block = {BLOCK, BLOCK, 1},
                                          .shared_bytes = sizeof(struct tile),
                                          .registers = 36,
@@ -212,8 +216,8 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
     if (pw_host_verifying(h))
         verify(h, &g, initial, p->iterations);
     pw_free(h, &g.power);
-    pw_free(h, &g.from);
-    pw_free(h, &g.to);
+    pw_free(h, &temperature[0]);
+    pw_free(h, &temperature[1]);
 }
 
 static const struct pw_option rows[] = {

@@ -12,7 +12,7 @@
 #include "workload/host.h"
 #include "workload/inputs.h"
 
-enum { BLOCK = 16, MAX_LENGTH = 46320, RESIDUES = 10 }; /* the original's indices are ints */
+enum { BLOCK = 16, MAX_LENGTH = 1 << 20, RESIDUES = 10 }; /* the original's indices would overflow earlier */
 
 struct parameters {
     uint32_t length, penalty;
