@@ -20,7 +20,7 @@ struct pw_figure_outcome {
 };
 
 /* runs[job] is the stored run of each of the plan's jobs, NULL where it is missing. */
-enum pw_status pw_figure_evaluate(const struct pw_plan_figure *f, struct pw_stored_run *const *runs,
+enum pw_status pw_figure_evaluate(const struct pw_plan_figure *plan, struct pw_stored_run *const *runs,
                                   struct pw_figure_outcome *out, struct pw_error *err);
 void pw_figure_outcome_release(struct pw_figure_outcome *o);
 

@@ -100,11 +100,8 @@ static bool accept(struct parser *p, const char *token)
 
 static unsigned add_node(struct parser *p, struct node node)
 {
-    if (p->e->count == NODE_LIMIT) {
-        if (node.kind == NODE_METRIC)
-            free(node.metric);
+    if (p->e->count == NODE_LIMIT)
         return mistake(p, p->at, "the expression has more than %d parts", NODE_LIMIT);
-    }
     p->e->nodes[p->e->count] = node;
     return (unsigned)p->e->count++;
 }
@@ -200,12 +197,15 @@ static unsigned parse_metric(struct parser *p, const char *name)
 {
     if (p->names->metrics && find_name(p, "metric", name, p->names->metrics) < 0)
         return NO_NODE;
-    char *copy = strdup(name);
-    if (!copy) {
-        p->status = pw_fail_memory(p->err, "an expression");
+    unsigned at = add_node(p, (struct node){.kind = NODE_METRIC, .is_number = true});
+    if (at == NO_NODE)
         return NO_NODE;
-    }
-    return add_node(p, (struct node){.kind = NODE_METRIC, .is_number = true, .metric = copy});
+    struct node *node = &p->e->nodes[at];
+    node->metric = strdup(name);
+    if (node->metric)
+        return at;
+    p->status = pw_fail_memory(p->err, "an expression");
+    return NO_NODE;
 }
 
 static unsigned parse_named(struct parser *p)
@@ -228,7 +228,7 @@ static unsigned parse_named(struct parser *p)
     return p->names->variants ? parse_reference(p, name) : parse_metric(p, name);
 }
 
-/* Digits, a fraction, an exponent; read by hand, so that neither locale nor "inf" and "0x" come into it. */
+/* Digits, a fraction, an exponent. strtod alone would also take "inf", "nan" and hexadecimal digits. */
 static unsigned parse_number(struct parser *p)
 {
     const char *where = p->at, *c = p->at;

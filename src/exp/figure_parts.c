@@ -30,7 +30,7 @@ static enum pw_status add_sets(const struct figure_reader *r, const struct figur
             status = pw_figure_refuse(r, e->line, "a variant sets more than %d options", PW_FIGURE_MAX_NAMES);
         else if (!(grown = pw_figure_grow(v->sets, v->set_count, sizeof *grown)))
             status = pw_figure_no_memory(r);
-        if (status != PW_OK)
+        if (status != PW_OK || !grown)
             break;
         v->sets = grown;
         v->sets[v->set_count] = strdup(word);

@@ -151,7 +151,7 @@ static bool is_new(struct drawn *d, const size_t *order, uint64_t apps)
 static enum pw_status draw_mixes(struct group *g, const struct pw_workload *const *programs, size_t program_count,
                                  uint64_t wanted, uint64_t apps, uint64_t seed)
 {
-    struct drawn drawn = {.sets = calloc(wanted, sizeof *drawn.sets)};
+    struct drawn drawn = {.sets = calloc(wanted + 1, sizeof *drawn.sets)};
     struct pw_random random;
     size_t order[PROGRAM_LIMIT];
     pw_random_init(&random, seed, "mixes");

@@ -271,7 +271,7 @@ static void want_all(struct planner *p)
 
 static int *no_jobs(size_t count)
 {
-    int *jobs = malloc((count ? count : 1) * sizeof *jobs);
+    int *jobs = calloc(count + 1, sizeof *jobs);
     for (size_t i = 0; jobs && i < count; i++)
         jobs[i] = -1;
     return jobs;
