@@ -39,6 +39,9 @@ static enum pw_status unknown_workload(const char *name, struct pw_error *err)
     names[n] = NULL;
     char hint[128];
     suggest(name, names, hint, sizeof hint);
+    if (strpbrk(name, "./")) /* the end of a file's name */
+        return pw_fail(err, PW_USER_ERROR, "unknown workload '%s'; a ',' separates workloads, so no value can hold one",
+                       name);
     return pw_fail(err, PW_USER_ERROR, "unknown workload '%s'%s", name,
                    hint[0] ? hint : "; `pagewalk list workloads` names them");
 }
@@ -86,7 +89,8 @@ static enum pw_status set_pair(const struct pw_workload *workload, char *pair, v
 {
     char *equals = strchr(pair, '=');
     if (!equals || equals == pair)
-        return pw_fail(err, PW_USER_ERROR, "workload %s: '%s' is not key=value", workload->name, pair);
+        return pw_fail(err, PW_USER_ERROR, "workload %s: '%s' is not key=value%s", workload->name, pair,
+                       strpbrk(pair, "./") ? "; a ':' separates parameters, so no value can hold one" : "");
     *equals = 0;
     const struct pw_option *row = find_row(workload->parameters, pair);
     char *target = parameters;

@@ -91,6 +91,9 @@ static void mistakes_are_user_errors_that_say_what_to_do(void **state)
         {"HS:side", "workload HS: 'side' is not key=value"},
         {"HS:", "workload HS: '' is not key=value"},
         {"HS:=3", "workload HS: '=3' is not key=value"},
+        {"bfs:graph=a:b.gr",
+         "workload bfs: 'b.gr' is not key=value; a ':' separates parameters, so no value can hold one"},
+        {"b.gr", "unknown workload 'b.gr'; a ',' separates workloads, so no value can hold one"},
         {"BFS2:values=off", "workload BFS2: its addresses depend on its data, so it needs values=on"},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -100,6 +103,19 @@ static void mistakes_are_user_errors_that_say_what_to_do(void **state)
         assert_string_equal(err.message, table[i].message);
         assert_null(p.parameters);
     }
+}
+
+static void a_text_may_be_a_path(void **state)
+{
+    (void)state;
+    struct pw_program p;
+    struct pw_error err;
+    struct pw_option_view view = {0};
+    assert_int_equal(pw_program_parse("bfs:graph=../some-where/a graph=1.v2_x.gr:degree=3", &p, &err), PW_OK);
+    for (size_t i = 0; strcmp(view.name, "graph") != 0; i++)
+        assert_true(pw_program_parameter(&p, i, &view));
+    assert_string_equal(view.value, "../some-where/a graph=1.v2_x.gr");
+    pw_program_release(&p);
 }
 
 static void wrong_values_name_the_workload_and_the_key(void **state)
@@ -139,6 +155,7 @@ int main(void)
         cmocka_unit_test(keys_override_defaults_and_the_last_counts),
         cmocka_unit_test(every_workload_parses_with_its_defaults_and_is_found_by_name),
         cmocka_unit_test(mistakes_are_user_errors_that_say_what_to_do),
+        cmocka_unit_test(a_text_may_be_a_path),
         cmocka_unit_test(wrong_values_name_the_workload_and_the_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
