@@ -28,6 +28,8 @@ enum {
     HEADER_APPLICATION_ID = 68,
 };
 
+#define NO_STORE "%s: is no result store; name another file with --db"
+
 static const char magic[16] = "SQLite format 3";
 
 static uint32_t big_endian(const unsigned char *bytes)
@@ -45,7 +47,7 @@ static enum pw_status judge_header(const struct pw_store *s, const unsigned char
     uint32_t version = big_endian(header + HEADER_USER_VERSION);
     unsigned write = header[HEADER_WRITE_VERSION], read = header[HEADER_READ_VERSION];
     if (memcmp(header, magic, sizeof magic) != 0)
-        return pw_fail(err, PW_USER_ERROR, "%s: is no result store; name another file with --db", s->path);
+        return pw_fail(err, PW_USER_ERROR, NO_STORE, s->path);
     if (big_endian(header + HEADER_APPLICATION_ID) != PW_STORE_APPLICATION_ID)
         return pw_fail(err, PW_USER_ERROR,
                        "%s: is a database of another program, not a result store; name another file with --db",
@@ -256,6 +258,8 @@ static enum pw_status check_path(const char *path, enum pw_store_access access, 
             return pw_fail(err, PW_USER_ERROR, "%s: is a folder; name a file in it", path);
         if (!S_ISREG(info.st_mode))
             return pw_fail(err, PW_USER_ERROR, "%s: is no regular file and cannot be a result store", path);
+        if (info.st_size > 0 && info.st_size < HEADER_BYTES) /* SQLite takes a file of one byte for an empty one */
+            return pw_fail(err, PW_USER_ERROR, NO_STORE, path);
     } else if (access == PW_STORE_READ) {
         return errno == ENOENT ? pw_fail(err, PW_USER_ERROR, "%s: does not exist; `pagewalk reproduce` makes one", path)
                                : pw_fail(err, PW_USER_ERROR, "%s: cannot be opened: %s", path, strerror(errno));

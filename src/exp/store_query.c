@@ -60,6 +60,8 @@ enum pw_status pw_store_check(const struct pw_store *s, int code, struct pw_erro
     case SQLITE_NOTADB:
     case SQLITE_TOOBIG: /* a length that the file claims */
         return pw_store_damaged(s, sqlite3_errstr(code), err);
+    case SQLITE_ERROR: /* our statements are right: the file has not what they name, or a format unknown to SQLite */
+        return pw_store_damaged(s, reason, err);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return pw_fail(err, PW_FAILED, "%s: another process has kept it locked for a minute; try again when it is done",
