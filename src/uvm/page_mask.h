@@ -8,6 +8,7 @@
 enum {
     PW_BLOCK_PAGES = 512, /* of a 2 MiB block */
     PW_LEAF_PAGES = 16,   /* of a 64 KiB basic block, a leaf of the block's tree */
+    PW_LEAF_ORDER = 4,    /* as a power of two */
     PW_BLOCK_LEAVES = PW_BLOCK_PAGES / PW_LEAF_PAGES,
     PW_MASK_WORDS = PW_BLOCK_PAGES / 64
 };
@@ -74,5 +75,8 @@ unsigned pw_mask_count_range(const struct pw_page_mask *m, unsigned first, unsig
 
 /* The first run of consecutive pages at or after `from`: [*out_first, *out_outer). False when there is none. */
 bool pw_mask_next_run(const struct pw_page_mask *m, unsigned from, unsigned *out_first, unsigned *out_outer);
+
+/* Every aligned group of 2^order pages that has a page in the set. */
+struct pw_page_mask pw_mask_widen(const struct pw_page_mask *m, unsigned order);
 
 #endif

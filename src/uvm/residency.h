@@ -6,7 +6,8 @@
  * (what leaves), is granted, and arrives; the timed driver (uvm/driver.h) puts time between these steps, the replayer of
  * page touches (uvm/replay.h) none.
  *
- * Where pages are larger than 4 KiB (page.size) all of this happens in units of whole pages: masks are widened to them. */
+ * Where pages are larger than 4 KiB (page.size) all of this happens in units of whole pages: masks are widened to them. A
+ * number of pages is always one of 4 KiB pages; only faults count whole units. */
 #ifndef PW_UVM_RESIDENCY_H
 #define PW_UVM_RESIDENCY_H
 
@@ -32,12 +33,12 @@ struct pw_residency_config {
 
 /* Per application. */
 struct pw_uvm_counters {
-    uint64_t far_faults;       /* pages asked for that were neither resident nor on their way */
+    uint64_t far_faults;       /* units asked for that were neither resident nor on their way */
     uint64_t merged_faults;    /* accesses that found their page on its way */
     uint64_t pages_in;         /* arrived, prefetched ones included */
-    uint64_t pages_prefetched; /* arrived without having been asked for */
+    uint64_t pages_prefetched; /* arrived, and were not asked for when their coming was decided */
     uint64_t prefetched_used, prefetched_evicted,
-        prefetched_resident;               /* of those: accessed later; left unused; neither */
+        prefetched_resident;               /* of those: accessed since; left (or were freed) unused; neither */
     uint64_t pages_evicted, pages_written; /* written: back to the host */
     uint64_t pages_thrashed;               /* arrived after having been evicted */
 };
@@ -50,7 +51,7 @@ struct pw_managed_range {
     pw_vpn first;
     uint64_t pages;                    /* that exist, rounding included */
     uint32_t first_block, block_count; /* numbers of its blocks */
-    bool freed;
+    bool freed;                        /* its blocks may belong to another range by now */
     struct pw_uvm_counters counters;
 };
 
@@ -60,7 +61,8 @@ enum pw_status pw_residency_create(const struct pw_residency_config *config, str
 void pw_residency_destroy(struct pw_residency *r);
 void pw_residency_set_capacity(struct pw_residency *r, uint64_t pages); /* before the first fault */
 
-/* Managed allocations: nothing becomes resident. Rounding (`extent`) may make more pages exist than were asked for. */
+/* Managed allocations: nothing becomes resident, and no work is done per page. Rounding (`extent` of the policy that
+ * prefetches until memory is full) may make more pages exist than were asked for. `first` is a multiple of 2 MiB. */
 enum pw_status pw_residency_add(struct pw_residency *r, pw_asid asid, const char *name, pw_vpn first, uint64_t bytes,
                                 struct pw_error *err);
 /* Everything of the allocation that begins at `first` is gone, from the host as well: nothing is written back. Pages
@@ -77,7 +79,8 @@ pw_vpn pw_residency_vpn(const struct pw_residency *r, pw_page_id page);
 enum pw_page_state { PW_PAGE_ABSENT, PW_PAGE_COMING, PW_PAGE_RESIDENT };
 enum pw_page_state pw_residency_state(const struct pw_residency *r, pw_page_id page);
 
-/* An access to a resident page: on the hot path of runs with demand paging. */
+/* An access to a resident page: on the hot path of runs with demand paging. The first one after arrival is the replay of
+ * the access that waited for the page. */
 void pw_residency_touch(struct pw_residency *r, pw_page_id page, bool write);
 
 /* What a fault brings in. */
@@ -85,7 +88,9 @@ struct pw_fetch {
     uint32_t block;
     struct pw_page_mask faulted, prefetched; /* disjoint; all of them are "coming" from now on */
 };
-/* Decides for absent pages of one block that were asked for together; counts far faults. `write`: will be dirty. */
+/* Decides for absent pages of one block that were asked for together; counts far faults. Pages of `asked` that are not
+ * absent are left out. From the first time that all this would exceed capacity less the free-page buffer, memory counts as
+ * full and prefetch_full decides. */
 void pw_residency_decide(struct pw_residency *r, uint32_t block, const struct pw_page_mask *asked,
                          struct pw_fetch *out);
 /* An access to a page that is coming: it is awaited too. */
@@ -93,8 +98,9 @@ void pw_residency_merge(struct pw_residency *r, pw_page_id page);
 /* The explicit prefetch call: absent pages of a block, none of them awaited or counted as faults. */
 void pw_residency_decide_explicit(struct pw_residency *r, uint32_t block, const struct pw_page_mask *wanted,
                                   struct pw_fetch *out);
-/* Gives up pages that were decided and have no room: they are absent again. Only prefetched ones. */
-void pw_residency_give_up(struct pw_residency *r, uint32_t block, const struct pw_page_mask *pages);
+/* Gives up pages that were decided and have no room: they are absent again. Only prefetched ones that have not been
+ * granted; those that an access has merged into are awaited by now and stay. Returns what was given up. */
+struct pw_page_mask pw_residency_give_up(struct pw_residency *r, uint32_t block, const struct pw_page_mask *pages);
 
 /* Pages that could be granted now: capacity less resident and granted ones. */
 uint64_t pw_residency_room(const struct pw_residency *r);
@@ -102,7 +108,8 @@ uint64_t pw_residency_room(const struct pw_residency *r);
 void pw_residency_grant(struct pw_residency *r, uint32_t block, const struct pw_page_mask *pages);
 
 /* What leaves together: it is absent from now on. Room grows at once; when the frames can be used again is the
- * caller's business. False when nothing may leave (everything is awaited or busy). */
+ * caller's business. The first candidate in order of which something may leave decides; reserved pages are candidates only
+ * when there is no other. False when nothing may leave (everything is awaited or busy). */
 struct pw_eviction {
     uint32_t block;
     struct pw_page_mask pages, written; /* written: those that go back over the link */
@@ -111,13 +118,15 @@ bool pw_residency_evict(struct pw_residency *r, struct pw_eviction *out);
 /* Pages short of the free-page buffer: to be evicted ahead of need. */
 uint64_t pw_residency_buffer_short(const struct pw_residency *r);
 
-/* Granted pages are resident now. Faulted ones stay awaited until they are touched. */
+/* Granted pages are resident now (others of the mask are left out). Faulted ones stay awaited until they are touched. */
 void pw_residency_arrive(struct pw_residency *r, uint32_t block, const struct pw_page_mask *pages);
 
 size_t pw_residency_range_count(const struct pw_residency *r);
 const struct pw_managed_range *pw_residency_range(const struct pw_residency *r, size_t index);
 struct pw_uvm_counters *pw_residency_counters(struct pw_residency *r); /* [PW_MAX_APPS] */
 uint64_t pw_residency_resident(const struct pw_residency *r);
+bool pw_residency_is_full(const struct pw_residency *r); /* prefetch_full decides */
+size_t pw_residency_bytes(const struct pw_residency *r); /* of memory held */
 
 /* Recounts everything: masks against counts, order against masks, prefetched = used + evicted unused + resident unused. */
 enum pw_status pw_residency_check(const struct pw_residency *r, struct pw_error *err);
