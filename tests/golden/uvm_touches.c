@@ -2,6 +2,10 @@
  * plain walk over all threads with the index arithmetic of the original kernels. */
 #include "touches.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 static uint32_t expected[PW_OP_KIND_COUNT][8][TOUCHED_WORDS];
 
 static void forget(void)
@@ -210,15 +214,13 @@ static struct grid make_grid(void)
     return g;
 }
 
-static void bfs_looks_at_every_node_per_level_and_at_every_edge_once(void **state)
+/* Levels of a search from a node, all touches of which are noted. */
+static uint64_t search_grid(const struct grid *g, uint32_t source)
 {
-    (void)state;
-    enum { NODE, EDGE, MASK, UPDATING, VISITED, COST, OVER, SOURCE = 200 };
-    struct grid g = make_grid();
-    static uint8_t mask[NODES], updating[NODES], visited[NODES];
+    enum { NODE, EDGE, MASK, UPDATING, VISITED, COST, OVER };
+    uint8_t mask[NODES] = {0}, updating[NODES] = {0}, visited[NODES] = {0};
     uint64_t levels = 0;
-    forget();
-    mask[SOURCE] = visited[SOURCE] = 1;
+    mask[source] = visited[source] = 1;
     for (bool over = true; over; levels++) {
         over = false;
         for (uint32_t v = 0; v < NODES; v++) {
@@ -229,8 +231,8 @@ static void bfs_looks_at_every_node_per_level_and_at_every_edge_once(void **stat
             store(MASK, v / 4);
             load(NODE, 2 * v);
             load(NODE, 2 * v + 1);
-            for (uint32_t e = g.first[v]; e < g.first[v + 1]; e++) {
-                uint32_t id = g.target[e];
+            for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
+                uint32_t id = g->target[e];
                 load(EDGE, e);
                 load(VISITED, id / 4);
                 if (visited[id])
@@ -255,11 +257,46 @@ static void bfs_looks_at_every_node_per_level_and_at_every_edge_once(void **stat
             updating[v] = 0;
         }
     }
+    return levels;
+}
+
+static void bfs_looks_at_every_node_per_level_and_at_every_edge_once(void **state)
+{
+    (void)state;
+    struct grid g = make_grid();
+    forget();
+    uint64_t levels = search_grid(&g, 200);
     struct pw_functional_counts c = run_and_count("bfs:nodes=961:kind=grid:source=200", 1);
     compare(7);
     assert_int_equal(c.launches, 2 * levels);
     assert_int_equal(c.ctas, 2 * levels * 2);
     assert_int_equal(levels, 1 + (30 - 200 % 31) + (30 - 200 / 31)); /* to the far corner, and one that finds nothing */
+}
+
+/* The original reads the source from the file and begins at node 0 nevertheless. */
+static void bfs_searches_a_graph_from_a_file_from_node_0(void **state)
+{
+    (void)state;
+    char path[] = "bfs-graph-XXXXXX", text[64];
+    struct grid g = make_grid();
+    int descriptor = mkstemp(path);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    assert_non_null(file);
+    fprintf(file, "%d\n", NODES);
+    for (uint32_t v = 0; v < NODES; v++)
+        fprintf(file, "%u %u\n", g.first[v], g.first[v + 1] - g.first[v]);
+    fprintf(file, "\n17\n\n%d\n", EDGES);
+    for (uint32_t e = 0; e < EDGES; e++)
+        fprintf(file, "%u 1\n", g.target[e]);
+    assert_int_equal(fclose(file), 0);
+    snprintf(text, sizeof text, "bfs:graph=%s", path);
+    forget();
+    uint64_t levels = search_grid(&g, 0);
+    struct pw_functional_counts c = run_and_count(text, 1);
+    unlink(path);
+    compare(7);
+    assert_int_equal(c.launches, 2 * levels);
+    assert_int_equal(levels, 1 + 30 + 30);
 }
 
 /* Apart from the second kernel's own weights, instead of a copy, the managed version does what the other does:
@@ -310,6 +347,7 @@ int main(void)
         cmocka_unit_test(pathfinder_walks_the_wall_with_overlapping_halos),
         cmocka_unit_test(srad_loads_the_rim_of_a_tile_in_every_thread),
         cmocka_unit_test(bfs_looks_at_every_node_per_level_and_at_every_edge_once),
+        cmocka_unit_test(bfs_searches_a_graph_from_a_file_from_node_0),
         cmocka_unit_test(managed_backprop_streams_over_two_sets_of_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
