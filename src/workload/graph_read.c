@@ -168,10 +168,7 @@ static enum pw_graph_format tell_numbers(const struct pw_graph_reader *r, const 
 
 static enum pw_status tell_format(struct pw_graph_reader *r, enum pw_graph_format *format)
 {
-    static const char *const packed[] = {"\x1f\x8b", "BZh",
-                                         "\xfd"
-                                         "7zXZ",
-                                         "\x28\xb5\x2f\xfd", "PK\x03\x04"};
+    static const char *const packed[] = {"\x1f\x8b", "BZh", "\3757zXZ", "\x28\xb5\x2f\xfd", "PK\x03\x04"};
     for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
         if (begins(r, packed[i]))
             return pw_graph_fail(r, "the file is compressed; unpack it first");

@@ -184,7 +184,7 @@ enum pw_status pw_graph_node(struct pw_graph_reader *r, uint32_t base, uint32_t 
     enum pw_status status = pw_graph_number(r, "a node's number", &value);
     if (status)
         return status;
-    if (value < base || value - base >= r->nodes)
+    if (value - base >= r->nodes) /* also when it wraps */
         return pw_graph_fail(r, "node %llu is not one of %u to %llu", (unsigned long long)value, base,
                              (unsigned long long)(r->nodes + base - 1));
     *out = (uint32_t)(value - base);

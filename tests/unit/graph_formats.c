@@ -137,6 +137,9 @@ static void mistakes_have_a_place_and_a_reason(void **state)
     expect_failure("f", "1 2 0x10\n", "f:1: expected an edge's weight, found '0x10'");
     expect_failure("f", "1 2 1e39\n", "f:1: 1e39 is too large for an edge's weight");
     expect_failure("f", "1 18446744073709551616\n", "f:1: expected a node's number, found a number beyond 64 bits");
+    expect_failure("f", "1 184467440737095516160\n", "f:1: expected a node's number, found a number beyond 64 bits");
+    expect_failure("f", "1 2 0.00000000000000000000000000000000000000000000000000000000000000001\n",
+                   "f:1: expected an edge's weight, found '0.000000000000000000'");
     expect_failure("f", "1 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
                    "f:1: expected a node's number, found 'aaaaaaaaaaaaaaaaaaaaaaa…'");
     expect_failure("f", "2\n0 1\n0 1\n", "f:3: node 1 begins at edge 0, but the nodes before it end at 1");
@@ -178,6 +181,20 @@ static void mistakes_have_a_place_and_a_reason(void **state)
     expect_failure("f", BANNER "pattern general\n2 2 2\n1 1\n", "f:4: the file ends after 1 of 2 entries");
     expect_failure("f", BANNER "integer skew-symmetric\n2 2 1\n1 1 1\n",
                    "f:3: a skew-symmetric matrix has no entries on its diagonal");
+}
+
+static void a_zero_byte_ends_nothing(void **state)
+{
+    (void)state;
+    struct pw_graph g;
+    struct pw_error err = {0};
+    static const char weight[] = "1 2 3\0junk\n", node[] = "1 2\0\n";
+    write_bytes("f", weight, sizeof weight - 1);
+    assert_int_equal(pw_graph_read("f", PW_GRAPH_AUTO, &g, &err), PW_USER_ERROR);
+    assert_string_equal(err.message, "f:1: expected an edge's weight, found '3?junk'");
+    write_bytes("f", node, sizeof node - 1);
+    assert_int_equal(pw_graph_read("f", PW_GRAPH_AUTO, &g, &err), PW_USER_ERROR);
+    assert_string_equal(err.message, "f:1: expected a node's number, found '2?'");
 }
 
 /* Headers that promise what a small file cannot hold are refused, and before memory is taken: the limit is far below. */
@@ -242,7 +259,7 @@ static void the_format_can_be_told_by_hand(void **state)
     assert_null(pw_graph_formats[PW_GRAPH_FORMAT_COUNT]);
 }
 
-enum { NODES = 700, EDGES = 40000 };
+enum { NODES = 3000, EDGES = 12000 };
 
 struct list {
     uint32_t from[EDGES], to[EDGES];
@@ -282,7 +299,7 @@ static void random_lists_come_back(void **state)
         l->to[e] = e < NODES ? e : (uint32_t)pw_random_below(&random, NODES);
         l->weight[e] = (int)pw_random_below(&random, 2000) - 1000;
     }
-    static const char *const heads[] = {"p sp 700 40000\n", BANNER "integer general\n700 700 40000\n", "#\n"};
+    static const char *const heads[] = {"p sp 3000 12000\n", BANNER "integer general\n3000 3000 12000\n", "#\n"};
     static const char *const lines[] = {"a %u %u %d\n", "%u %u %d.0e0\n", "%u,%u\n"};
     static const char comments[] = "c%#";
     for (unsigned i = 0; i < 3; i++) {
@@ -291,7 +308,7 @@ static void random_lists_come_back(void **state)
         fputs(heads[i], file);
         for (uint32_t e = 0; e < EDGES; e++) {
             if (e % 64 == 0)
-                fprintf(file, "%c%*s\n", comments[i], 1 + (int)pw_random_below(&random, 6000), "c");
+                fprintf(file, "%c%*s\n", comments[i], 1 + (int)pw_random_below(&random, 20000), "c");
             fprintf(file, lines[i], l->from[e] + 1, l->to[e] + 1, l->weight[e]);
         }
         assert_int_equal(fclose(file), 0);
@@ -321,7 +338,7 @@ static void nodes_are_numbered_as_they_appear(void **state)
     for (uint32_t e = 0, seen = 0; e < EDGES; e++) {
         uint32_t *ends[] = {&l->from[e], &l->to[e]};
         for (int i = 0; i < 2; i++) {
-            bool new = seen < NODES && (!seen || pw_random_below(&random, 8) == 0);
+            bool new = seen < NODES && (!seen || pw_random_below(&random, 3) == 0);
             *ends[i] = new ? seen++ : (uint32_t)pw_random_below(&random, seen);
         }
         fprintf(file, "%llu %llu\n", name_of(l->from[e]), name_of(l->to[e]));
@@ -435,6 +452,7 @@ int main(void)
         cmocka_unit_test(matrices_mirror_as_their_symmetry_says),
         cmocka_unit_test(lines_end_as_anybody_ends_them),
         cmocka_unit_test(mistakes_have_a_place_and_a_reason),
+        cmocka_unit_test(a_zero_byte_ends_nothing),
         cmocka_unit_test(promises_cost_no_memory),
         cmocka_unit_test(what_is_no_file_is_refused),
         cmocka_unit_test(the_format_can_be_told_by_hand),
