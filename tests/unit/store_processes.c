@@ -130,6 +130,8 @@ static void test_kill_loses_no_acknowledged_run(void **state)
             children[i] = start(folder->store, first, first + 1000000, ends[1]);
         }
         close(ends[1]);
+        if (round % 2) /* kill at any moment, or at any after a run was acknowledged, however slow the disk is */
+            count = collect(ends[0], seeds, count, count + 1);
         for (size_t i = 0; i < CHILDREN; i++) {
             usleep((useconds_t)pw_random_below(&random, 60000));
             kill(children[i], SIGKILL);
@@ -144,7 +146,7 @@ static void test_kill_loses_no_acknowledged_run(void **state)
         if (count)
             expect_runs(folder->store, seeds, count);
     }
-    assert_true(count > ROUNDS);
+    assert_true(count >= ROUNDS / 2);
     uint64_t kept = count_runs(folder->store);
     assert_true(kept >= count && kept <= count + (uint64_t)ROUNDS * CHILDREN);
 }
