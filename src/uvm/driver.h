@@ -49,15 +49,14 @@ struct pw_uvm_wiring {
     void *machine;
     /* Gives a page of 2^order its frame and maps it. False: no frame (the run fails). */
     bool (*map)(void *machine, pw_asid asid, pw_vpn vpn);
-    /* Takes the mapping away: no TLB and no cache knows the page afterwards. Its frame is not free yet. */
+    /* Takes the mapping away: no TLB and no cache knows the page afterwards. Its frame is free at once: frames are alike,
+     * and how many may be used is the driver's account. */
     void (*unmap)(void *machine, pw_asid asid, pw_vpn vpn);
-    /* A frame that unmap has taken away may be used again: the oldest not yet released of this address space and page. */
-    void (*release)(void *machine, pw_asid asid, pw_vpn vpn);
     /* Whether accesses to a mapped page are in flight. */
     bool (*busy)(void *machine, pw_asid asid, pw_vpn vpn);
     /* The page is there: whoever waits for it may go on. */
     void (*replay)(void *machine, pw_asid asid, pw_vpn vpn, pw_cycle now);
-    /* Nothing may leave and nothing is under way: the run fails. */
+    /* No memory on the host, or no frame for a page that has room: the run fails. */
     void (*failed)(void *machine, const struct pw_error *err);
 };
 
@@ -88,8 +87,11 @@ void pw_uvm_touch(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, bool write, pw_cyc
 /* The last access in flight to some page has ended: a fetch that waits for room may find it now. Cheap when none does. */
 void pw_uvm_access_ended(struct pw_uvm *u, pw_cycle now);
 
-uint64_t pw_uvm_pending(const struct pw_uvm *u); /* faults and fetches under way */
+uint64_t pw_uvm_pending(const struct pw_uvm *u); /* faults, fetches and prefetch calls under way */
 size_t pw_uvm_describe(const struct pw_uvm *u, char *out, size_t capacity);
+/* To be asked when no event is left: PW_FAILED, with the memory size that would do, when faults wait for room that nothing
+ * can make any more. */
+enum pw_status pw_uvm_stuck(const struct pw_uvm *u, struct pw_error *err);
 
 /* Fault batches (or single faults), for logs: one row each, kept when asked for. */
 struct pw_fault_batch {

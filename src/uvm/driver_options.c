@@ -1,0 +1,45 @@
+/* The options of demand paging. */
+#include "uvm/driver.h"
+
+static const char *const service_names[] = {"serial", "parallel", "batch", NULL};
+
+static const char *const full_names[] = {"same",
+#define PW_PREFETCH_POLICY(symbol, name) name,
+#include "policy/prefetch/prefetch.def"
+#undef PW_PREFETCH_POLICY
+                                         NULL};
+
+#define FIELD(name) offsetof(struct pw_uvm_config, name)
+
+/* The latencies of batch service are an H200's with driver 580: docs/uvm-driver.md says how they were found. */
+const struct pw_option pw_uvm_options[] = {
+    {"service", PW_OPTION_CHOICE, FIELD(service), 0, 0, "serial", "", service_names,
+     "How far faults are served: one after the other, with overlapping latencies, or in batches as the real driver "
+     "does.",
+     false},
+    {"fault_latency", PW_OPTION_CYCLES, FIELD(fault_latency), 0, 4e9, "45us", "cycles", NULL,
+     "Time to handle a far fault, the transfer not included (UVM, Table 2); serial and parallel service.", false},
+    {"batch_faults", PW_OPTION_COUNT, FIELD(batch_faults), 1, 1 << 20, "256", "faults", NULL, "Most faults in a batch.",
+     false},
+    {"batch_latency", PW_OPTION_CYCLES, FIELD(batch_latency), 0, 4e9, "60us", "cycles", NULL,
+     "The driver's own work per batch, before it has the batch's faults.", false},
+    {"block_latency", PW_OPTION_CYCLES, FIELD(block_latency), 0, 4e9, "15us", "cycles", NULL,
+     "The driver's own work per 2 MiB block of a batch.", false},
+    {"batch_fault_latency", PW_OPTION_CYCLES, FIELD(batch_fault_latency), 0, 4e9, "1us", "cycles", NULL,
+     "The driver's own work per fault of a batch.", false},
+    {"prefetch", PW_OPTION_CHOICE, FIELD(prefetch), 0, 0, "tbn", "", pw_prefetch_policy_names,
+     "Which pages come along with those that faulted.", false},
+    {"prefetch_full", PW_OPTION_CHOICE, FIELD(prefetch_full), 0, 0, "same", "", full_names,
+     "The same once device memory has been full.", false},
+    {"evict", PW_OPTION_CHOICE, FIELD(evict), 0, 0, "lru4k", "", pw_evict_policy_names,
+     "Which pages leave when device memory is full.", false},
+    {"reserve", PW_OPTION_NUMBER, FIELD(reserve), 0, 90, "0", "%", NULL,
+     "Share of the resident pages, at the old end, that are not chosen for eviction (UVM, Sec. 5.3).", false},
+    {"free_buffer", PW_OPTION_NUMBER, FIELD(free_buffer), 0, 50, "0", "%", NULL,
+     "Share of device memory that is kept free by evicting ahead of need (UVM, Sec. 4.2).", false},
+    {"memory", PW_OPTION_BYTES, FIELD(memory), 0, 0, "0B", "bytes", NULL,
+     "Device memory for managed data; 0: all there is.", false},
+    {"oversubscription", PW_OPTION_NUMBER, FIELD(oversubscription), 0, 1e6, "0", "%", NULL,
+     "Size of what is allocated at the first launch as a share of device memory, which follows from it; 0: not used.",
+     false},
+    {0}};
