@@ -58,13 +58,16 @@ static enum pw_status create_sm(struct pw_gpu *g, uint32_t id, struct pw_error *
     return status == PW_OK ? pw_sm_timeline_init(sm, err) : status;
 }
 
-static void unmapped(void *gpu, pw_asid asid, pw_vpn vpn)
+static bool unmapped(void *gpu, pw_asid asid, pw_vpn vpn, pw_cycle now)
 {
     struct pw_gpu *g = gpu;
     struct pw_error err;
+    if (g->wiring.uvm && pw_uvm_fault(g->wiring.uvm, asid, vpn, now))
+        return true;
     pw_fail(&err, PW_FAILED, "app%u accessed address 0x%llx, which it has not allocated", asid,
             (unsigned long long)(vpn.v << PW_PAGE_SHIFT));
     g->wiring.failed(g->wiring.system, &err);
+    return false;
 }
 
 static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err)
@@ -74,7 +77,13 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
     enum pw_status status = pw_memory_create(&memory, g->wiring.events, &g->pool, &g->memory, err);
     if (status != PW_OK)
         return status;
-    struct pw_mmu_config mmu = {c->l2_tlb, c->walk, c->walk_cache, c->orders, c->sm.count, g->wiring.apps};
+    struct pw_mmu_config mmu = {c->l2_tlb,
+                                c->walk,
+                                c->walk_cache,
+                                c->orders,
+                                c->sm.count,
+                                g->wiring.apps,
+                                g->wiring.uvm ? c->sm.count * c->l1_tlb.tlb.mshrs : 0};
     struct pw_mmu_wiring to = {.events = g->wiring.events,
                                .pool = &g->pool,
                                .memory = g->memory,
@@ -107,6 +116,8 @@ static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
     g->tlb_counters = calloc(apps, sizeof *g->tlb_counters);
     g->l1d_counters = calloc(apps, sizeof *g->l1d_counters);
     g->warp_pool = pw_warp_pool_create(err);
+    if (g->wiring.uvm && !(g->frame_use = calloc(g->wiring.frames, sizeof *g->frame_use)))
+        return pw_fail_memory(err, "frames");
     if (!g->sms || !g->loads || !g->lsu_entries || !g->launches || !g->counters || !g->tlb_counters ||
         !g->l1d_counters || !g->warp_pool)
         return pw_fail_memory(err, "GPU");
@@ -183,6 +194,7 @@ void pw_gpu_destroy(struct pw_gpu *g)
     free(g->loads);
     free(g->lsu_entries);
     free(g->launches);
+    free(g->frame_use);
     free(g->counters);
     free(g->tlb_counters);
     free(g->l1d_counters);

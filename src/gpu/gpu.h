@@ -8,6 +8,7 @@
 #include "mem/l2.h"
 #include "policy/warp/warp_policy.h"
 #include "sim/timeline.h"
+#include "uvm/driver.h"
 #include "vm/mmu.h"
 #include "vm/touched.h"
 #include "workload/host.h"
@@ -81,6 +82,8 @@ struct pw_gpu_wiring {
     const struct pw_page_table *const *tables;
     struct pw_touched *touched;   /* by application */
     struct pw_timeline *timeline; /* or NULL */
+    struct pw_uvm *uvm;           /* demand paging, or NULL: all memory is mapped before it is accessed */
+    uint64_t frames;              /* of device memory */
     unsigned apps;
     void *system;
     void (*launch_done)(void *system, unsigned app, pw_cycle now);
@@ -108,6 +111,13 @@ enum pw_status pw_gpu_check_idle(const struct pw_gpu *g, struct pw_error *err);
 
 /* Shootdown: no TLB holds a translation of these pages afterwards. Returns the number of entries dropped. */
 unsigned pw_gpu_shootdown(struct pw_gpu *g, pw_asid asid, pw_vpn first, pw_vpn outer);
+
+/* With demand paging. A page that an access waits for is mapped now. */
+void pw_gpu_page_arrived(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_cycle now);
+/* Whether accesses to a page's frames are in flight. */
+bool pw_gpu_page_busy(const struct pw_gpu *g, pw_pfn frame, enum pw_page_order order);
+/* A page that is not busy was unmapped: no TLB and no cache knows it afterwards. */
+void pw_gpu_forget_page(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_pfn frame, enum pw_page_order order);
 
 /* Progress: warp instructions issued so far, and CTAs finished of the present launches. */
 uint64_t pw_gpu_issued(const struct pw_gpu *g);

@@ -120,6 +120,12 @@ struct pw_app_launch {
     bool dispatching;     /* the launch latency has passed */
 };
 
+/* With demand paging, by frame. */
+struct pw_frame_use {
+    uint32_t in_flight; /* accesses between translation and their end */
+    uint32_t cached_by; /* bit sm % 32: that SM's L1 may hold lines of it */
+};
+
 struct pw_gpu {
     struct pw_gpu_config config;
     struct pw_gpu_wiring wiring;
@@ -132,9 +138,10 @@ struct pw_gpu {
     struct pw_load *loads;
     struct pw_lsu_entry *lsu_entries;
     struct pw_app_launch *launches;
-    uint8_t page_order;         /* the smallest page size in use: lookups and misses merge at it */
-    uint8_t page_lines_shift;   /* lines in such a page, as a power of two */
-    uint64_t lines_outstanding; /* for serial mode */
+    struct pw_frame_use *frame_use; /* NULL without demand paging */
+    uint8_t page_order;             /* the smallest page size in use: lookups and misses merge at it */
+    uint8_t page_lines_shift;       /* lines in such a page, as a power of two */
+    uint64_t lines_outstanding;     /* for serial mode */
     bool out_of_memory;
     bool stopped;    /* no further CTAs */
     uint64_t cycles; /* of the run, kept by whoever runs it */
@@ -176,6 +183,23 @@ void pw_l1_stored(void *gpu, struct pw_request *r, pw_cycle now);
 /* One line of a load has its data at time `at`. */
 void pw_l1_line_done(struct pw_sm *sm, uint32_t owner, pw_cycle at, pw_cycle now);
 void pw_gpu_line_finished(struct pw_gpu *g, pw_cycle now);
+
+/* paging.c: accesses that have a translation hold their frame; line is physical. */
+static inline void pw_gpu_hold_frame(struct pw_gpu *g, uint32_t line)
+{
+    if (g->frame_use)
+        g->frame_use[line >> (PW_PAGE_SHIFT - PW_LINE_SHIFT)].in_flight++;
+}
+static inline void pw_gpu_drop_frame(struct pw_gpu *g, uint32_t line, pw_cycle now)
+{
+    if (g->frame_use && --g->frame_use[line >> (PW_PAGE_SHIFT - PW_LINE_SHIFT)].in_flight == 0)
+        pw_uvm_access_ended(g->wiring.uvm, now);
+}
+static inline void pw_gpu_mark_cached(struct pw_gpu *g, const struct pw_sm *sm, uint32_t line)
+{
+    if (g->frame_use)
+        g->frame_use[line >> (PW_PAGE_SHIFT - PW_LINE_SHIFT)].cached_by |= 1U << (sm->id % 32);
+}
 
 /* timeline.c: to be called when there is one, but for init */
 enum pw_status pw_sm_timeline_init(struct pw_sm *sm, struct pw_error *err);

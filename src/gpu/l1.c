@@ -66,6 +66,7 @@ static void send(struct pw_sm *sm, struct pw_access access, const struct pw_mshr
                              .source = (uint16_t)sm->id,
                              .app = sm->app,
                              .l1_miss = e ? pw_mshr_place(&sm->l1_mshr, e) : 0};
+    pw_gpu_hold_frame(g, access.line);
     pw_memory_send(g->memory, r, at + g->config.l1d.latency);
 }
 
@@ -143,6 +144,7 @@ static void fill(struct pw_sm *sm, uint32_t line, uint8_t sectors)
         way = pw_cache_replace(&sm->l1, way, line, &victim);
     }
     pw_way_set_valid(way, sectors);
+    pw_gpu_mark_cached(sm->gpu, sm, line);
 }
 
 /* Completes those waiting loads whose sectors have all arrived; the others stay. */
@@ -190,6 +192,7 @@ void pw_l1_reply(void *gpu, struct pw_request *r, pw_cycle now)
     } else {
         pw_l1_line_done(sm, r->owner, now, now);
     }
+    pw_gpu_drop_frame(g, r->line, now);
     pw_request_give(&g->pool, r);
 }
 
@@ -199,6 +202,7 @@ void pw_l1_stored(void *gpu, struct pw_request *r, pw_cycle now)
     struct pw_sm *sm = &g->sms[r->source];
     sm->stores_in_flight--;
     g->launches[sm->app].stores_left--;
+    pw_gpu_drop_frame(g, r->line, now);
     pw_request_give(&g->pool, r);
     pw_lsu_resume(sm, PW_LSU_STORES, now);
     pw_gpu_line_finished(g, now);

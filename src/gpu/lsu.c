@@ -148,6 +148,8 @@ static enum pw_lsu_wait translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
     }
     if (e->translated) {
         e->counted = false;
+        if (g->wiring.uvm)
+            pw_uvm_touch(g->wiring.uvm, sm->app, (pw_vpn){page << g->page_order}, e->kind != PW_REQUEST_READ, now);
         return PW_LSU_NOT_WAITING;
     }
     return miss_page(sm, e, now);
@@ -193,6 +195,7 @@ static enum pw_lsu_wait step_replay(struct pw_sm *sm, pw_cycle now)
     enum pw_lsu_wait wait;
     if (!pw_l1_access(sm, access, now, &wait))
         return wait;
+    pw_gpu_drop_frame(sm->gpu, access.line, now);
     pw_request_give(&sm->gpu->pool, pw_request_list_pop(&sm->lsu.replay));
     return PW_LSU_NOT_WAITING;
 }
@@ -226,15 +229,31 @@ void pw_lsu_resume(struct pw_sm *sm, enum pw_lsu_wait reason, pw_cycle now)
     post_step(sm, now);
 }
 
-/* The head waits for this page under stall_lsu: it goes on with the translation it has been given. */
-static void hand_to_head(struct pw_sm *sm, uint64_t page, pw_pfn frame)
+/* The head waits for this page under stall_lsu: it goes on with the translation it has been given. Returns whether it
+ * will write. */
+static bool hand_to_head(struct pw_sm *sm, uint64_t page, pw_pfn frame)
 {
     struct pw_lsu_entry *e = &sm->lsu.queue[sm->lsu.first];
     if (sm->lsu.wait != PW_LSU_TRANSLATION || e->page != page)
-        return;
+        return false;
     e->frame = frame;
     e->translated = true;
     e->counted = false;
+    return e->kind != PW_REQUEST_READ;
+}
+
+/* Replays what was parked for the page. Returns whether any of it writes. */
+static bool replay_parked(struct pw_sm *sm, struct pw_mshr_entry *miss, pw_pfn frame)
+{
+    bool writes = false;
+    for (struct pw_request *r = pw_mshr_take_waiting(miss), *next; r; r = next) {
+        next = r->next;
+        r->line = physical_line(sm->gpu, frame, r->vaddr_line);
+        pw_gpu_hold_frame(sm->gpu, r->line);
+        writes |= r->kind != PW_REQUEST_READ;
+        pw_request_list_push(&sm->lsu.replay, r);
+    }
+    return writes;
 }
 
 unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
@@ -243,18 +262,20 @@ unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
     struct pw_sm *sm = &g->sms[sm_id];
     uint64_t page = vpn.v >> g->page_order;
     struct pw_translation t = pw_page_table_lookup(g->wiring.tables[sm->app], vpn);
+    if (!t.present) { /* it has left while the answer was under way */
+        pw_mmu_request(g->mmu, sm_id, sm->app, vpn, now);
+        return 0;
+    }
     pw_tlb_insert(&sm->tlb, sm->app, vpn, t);
     struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);
     unsigned warps = (unsigned)__builtin_popcountll(miss->mask);
-    for (struct pw_request *r = pw_mshr_take_waiting(miss), *next; r; r = next) {
-        next = r->next;
-        r->line = physical_line(g, t.frame, r->vaddr_line);
-        pw_request_list_push(&sm->lsu.replay, r);
-    }
+    bool writes = replay_parked(sm, miss, t.frame);
     if (g->wiring.timeline)
         pw_sm_timeline_translated(sm, miss, now);
     pw_mshr_remove(&sm->tlb_mshr, miss);
-    hand_to_head(sm, page, t.frame);
+    writes |= hand_to_head(sm, page, t.frame);
+    if (g->wiring.uvm)
+        pw_uvm_touch(g->wiring.uvm, sm->app, vpn, writes, now);
     if (sm->lsu.wait == PW_LSU_TRANSLATION || sm->lsu.wait == PW_LSU_TLB_MSHR)
         sm->lsu.wait = PW_LSU_NOT_WAITING;
     if (sm->lsu.wait == PW_LSU_NOT_WAITING && (sm->lsu.replay.first || sm->lsu.count))

@@ -81,6 +81,10 @@ void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready);
 /* Sends a page-table read: the walker sits beside the L2, so it reaches its slice at `at` without the crossbar. */
 void pw_memory_send_walk(struct pw_memory *m, struct pw_request *r, pw_cycle at);
 
+/* Drops the lines of a frame that an application loses. What is dirty is not written: its page leaves the GPU. No request
+ * for the frame may be under way. */
+void pw_memory_forget_frame(struct pw_memory *m, unsigned app, pw_pfn frame);
+
 /* Requests anywhere between the crossbar and DRAM; and a few lines on what waits, for the progress report. */
 uint64_t pw_memory_pending(const struct pw_memory *m);
 size_t pw_memory_describe(const struct pw_memory *m, char *out, size_t capacity);

@@ -110,6 +110,18 @@ static struct pw_slice *find_slice(struct pw_memory *m, struct pw_request *r)
     return &m->slices[r->slice];
 }
 
+void pw_memory_forget_frame(struct pw_memory *m, unsigned app, pw_pfn frame)
+{
+    struct pw_request r = {.app = (uint8_t)app};
+    for (uint32_t i = 0; i < PW_PAGE_BYTES / PW_LINE_BYTES; i++) {
+        r.line = (frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT)) + i;
+        struct pw_slice *s = find_slice(m, &r);
+        struct pw_way way = pw_cache_find(&s->cache, r.line, pw_set_index(s->map, r.line));
+        if (way.at >= 0)
+            pw_cache_drop(&s->cache, way);
+    }
+}
+
 void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
 {
     uint32_t flits = r->kind == PW_REQUEST_READ ? 1 : m->flits[__builtin_popcount(r->sectors)];

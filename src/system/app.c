@@ -13,7 +13,9 @@ static enum pw_status backend_alloc(void *backend, uint32_t id, const char *name
 {
     (void)id;
     struct pw_app *a = backend;
-    return pw_address_space_allocate(&a->space, name, bytes, out, err);
+    struct pw_uvm *uvm = a->system->uvm;
+    enum pw_status status = pw_address_space_allocate(&a->space, name, bytes, uvm != NULL, out, err);
+    return status == PW_OK && uvm ? pw_uvm_allocate(uvm, a->space.asid, name, pw_vpn_of(*out), bytes, err) : status;
 }
 
 static enum pw_status backend_free(void *backend, uint32_t id, pw_vaddr base, uint64_t bytes, struct pw_error *err)
@@ -22,7 +24,11 @@ static enum pw_status backend_free(void *backend, uint32_t id, pw_vaddr base, ui
     (void)bytes;
     struct pw_app *a = backend;
     pw_vpn first, outer;
-    enum pw_status status = pw_address_space_free(&a->space, base, &first, &outer, err);
+    enum pw_status status = PW_OK;
+    if (a->system->uvm)
+        status = pw_uvm_free(a->system->uvm, a->space.asid, pw_vpn_of(base), err);
+    if (status == PW_OK)
+        status = pw_address_space_free(&a->space, base, &first, &outer, err);
     if (status == PW_OK)
         pw_gpu_shootdown(a->system->gpu, a->space.asid, first, outer);
     return status;
@@ -42,10 +48,25 @@ static bool in_region(const struct pw_system *s, uint32_t kernel)
     return s->first_kernel && kernel >= s->first_kernel && kernel <= s->last_kernel;
 }
 
+static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct pw_error *err);
+
+static void data_is_there(void *app, uint64_t argument, pw_cycle now)
+{
+    (void)argument;
+    (void)now;
+    struct pw_app *a = app;
+    struct pw_error err;
+    if (launch(a, a->held, &err) != PW_OK)
+        fail(a, &err);
+}
+
 static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct pw_error *err)
 {
     struct pw_system *s = a->system;
     pw_cycle now = s->events->now;
+    a->held = l;
+    if (!pw_paging_before_launch(a, now, data_is_there))
+        return PW_OK;
     struct pw_address_space *space = &a->space;
     unsigned failed;
     enum pw_status status = pw_address_spaces_back(&space, 1, &failed, err);
@@ -85,7 +106,14 @@ static enum pw_status backend_prefetch(void *backend, uint32_t id, pw_vaddr base
 {
     (void)id;
     struct pw_app *a = backend;
-    return pw_address_space_back(&a->space, base, err);
+    if (!a->system->uvm)
+        return pw_address_space_back(&a->space, base, err);
+    const struct pw_range *r = pw_address_space_find(&a->space, base);
+    if (!r)
+        return pw_fail(err, PW_FAILED, "address 0x%llx is prefetched but not allocated", (unsigned long long)base.v);
+    pw_uvm_prefetch(a->system->uvm, a->space.asid, (pw_vpn){r->first}, r->outer - r->first, a->system->events->now,
+                    NULL, NULL, 0);
+    return PW_OK;
 }
 
 static const struct pw_backend timed_backend = {backend_alloc, backend_free, backend_launch, backend_prefetch};
@@ -128,9 +156,12 @@ static void start_over(struct pw_app *a, pw_cycle now)
     pw_vpn first, outer;
     pw_host_destroy(a->host);
     a->host = NULL;
+    enum pw_status status = PW_OK;
+    for (size_t i = 0; s->uvm && status == PW_OK && i < a->space.range_count; i++)
+        status = pw_uvm_free(s->uvm, a->space.asid, (pw_vpn){a->space.ranges[i].first}, &err);
     pw_address_space_reset(&a->space, &first, &outer);
     pw_gpu_shootdown(s->gpu, a->space.asid, first, outer);
-    if (create_host(a, &err) != PW_OK)
+    if (status != PW_OK || create_host(a, &err) != PW_OK)
         fail(a, &err);
     else
         resume(a, now);
@@ -223,8 +254,10 @@ void pw_apps_start(struct pw_system *s)
     s->starting = false;
     if (s->stop)
         return;
-    unsigned app;
-    enum pw_status status = pw_address_spaces_back(spaces, s->app_count, &app, &err);
+    unsigned app = 0;
+    enum pw_status status = s->uvm ? pw_uvm_start(s->uvm, &err) : PW_OK;
+    if (status == PW_OK)
+        status = pw_address_spaces_back(spaces, s->app_count, &app, &err);
     for (unsigned i = 0; status == PW_OK && i < s->app_count; i++) {
         app = i;
         if (s->apps[i].held)

@@ -3,6 +3,7 @@
 #define PW_SYSTEM_CONFIG_H
 
 #include "gpu/gpu.h"
+#include "system/paging.h"
 #include "vm/address_space.h"
 
 struct pw_sim_config {
@@ -18,6 +19,9 @@ struct pw_config {
     struct pw_apps_config apps;
     struct pw_gpu_config gpu;
     struct pw_page_config page;
+    struct pw_paging_config paging;
+    struct pw_uvm_config uvm;
+    struct pw_link_config link;
 };
 
 extern const struct pw_option_group pw_config_groups[];

@@ -74,6 +74,10 @@ static enum pw_status register_statistics(struct pw_system *s, struct pw_error *
                      s->touched, sizeof s->touched[0], offsetof(struct pw_touched, bytes));
     pw_stats_ratio(s->stats, "mem.bloat", "", "Bytes mapped for each byte of touched pages.", "mem.mapped_bytes",
                    "mem.touched_bytes", 1);
+    if (s->uvm) {
+        pw_uvm_register(s->uvm, s->stats);
+        pw_link_register(s->link, s->stats);
+    }
     pw_stats_identity_check(s->stats, "every frame is owned once", check_frames, s);
     return pw_stats_seal(s->stats, err);
 }
@@ -142,10 +146,15 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
     status = create_timeline(s, err);
     if (status != PW_OK)
         return status;
+    status = pw_paging_create(s, err);
+    if (status != PW_OK)
+        return status;
     struct pw_gpu_wiring wiring = {.events = s->events,
                                    .tables = s->tables,
                                    .touched = s->touched,
                                    .timeline = s->timeline,
+                                   .uvm = s->uvm,
+                                   .frames = pw_frames_total(s->physical.frames),
                                    .apps = s->app_count,
                                    .system = s,
                                    .launch_done = pw_app_launch_done,
@@ -188,6 +197,7 @@ void pw_system_destroy(struct pw_system *s)
     for (unsigned i = 0; i < s->app_count; i++)
         pw_app_destroy(&s->apps[i]);
     free(s->apps);
+    pw_paging_destroy(s);
     pw_stats_destroy(s->stats);
     pw_timeline_destroy(s->timeline);
     pw_physical_memory_release(&s->physical);
@@ -230,13 +240,24 @@ static enum pw_status no_progress(struct pw_system *s, const char *why, struct p
     char who[PW_ERROR_CAPACITY - 512];
     who[0] = 0;
     pw_gpu_describe(s->gpu, who, sizeof who);
+    if (s->uvm)
+        pw_uvm_describe(s->uvm, who + strlen(who), sizeof who - strlen(who));
     return pw_fail(err, PW_FAILED, "no progress at cycle %llu: %s\n%s", (unsigned long long)s->events->now, why, who);
+}
+
+/* Instructions issued and pages that have come. */
+static uint64_t work_done(const struct pw_system *s)
+{
+    uint64_t pages = 0;
+    for (unsigned i = 0; s->uvm && i < s->app_count; i++)
+        pages += pw_residency_counters(pw_uvm_residency(s->uvm))[i].pages_in;
+    return pw_gpu_issued(s->gpu) + pages;
 }
 
 static enum pw_status loop(struct pw_system *s, struct pw_error *err)
 {
     double begun = wall_clock(), reported = begun;
-    uint64_t issued = 0;
+    uint64_t done = 0;
     pw_cycle progressed = 0;
     while (!s->stop) {
         pw_cycle next = pw_events_next_time(s->events);
@@ -247,11 +268,11 @@ static enum pw_status loop(struct pw_system *s, struct pw_error *err)
             return pw_fail_memory(err, "events and requests");
         if (s->spec->interrupted && *s->spec->interrupted)
             return pw_fail(err, PW_INTERRUPTED, "interrupted at cycle %llu", (unsigned long long)s->events->now);
-        if (pw_gpu_issued(s->gpu) != issued) {
-            issued = pw_gpu_issued(s->gpu);
+        if (work_done(s) != done) {
+            done = work_done(s);
             progressed = s->events->now;
         } else if (s->events->now - progressed > s->config.sim.progress_limit) {
-            return no_progress(s, "no instruction has been issued for sim.progress_limit cycles", err);
+            return no_progress(s, "no instruction was issued and no page came for sim.progress_limit cycles", err);
         }
         double now = s->spec->progress ? wall_clock() : 0;
         if (s->spec->progress && now - reported > 0.1) {

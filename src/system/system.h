@@ -19,7 +19,7 @@ struct pw_app {
     struct pw_program program;
     struct pw_host *host;
     struct pw_address_space space;
-    const struct pw_launch *held;    /* its first launch, which waits for the other applications to come as far */
+    const struct pw_launch *held;    /* a launch that waits: the first for the other applications, any for its data */
     uint32_t launches;               /* started so far */
     const struct pw_launch *present; /* the one under way, or NULL */
     pw_cycle launched;               /* when it began */
@@ -54,6 +54,8 @@ struct pw_system {
     struct pw_touched touched[PW_MAX_APPS];
     unsigned app_count, apps_left;
     struct pw_app *apps;
+    struct pw_link *link; /* with uvm */
+    struct pw_uvm *uvm;   /* NULL when paging is free */
     struct pw_gpu *gpu;
     struct pw_stats *stats;
     struct pw_timeline *timeline; /* or NULL; tracks 0 to app_count - 1 have the launches */

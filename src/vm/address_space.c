@@ -85,17 +85,22 @@ static pw_owner owner_of(const struct pw_address_space *a)
     return (pw_owner)(PW_OWNER_APP + a->asid);
 }
 
-static void unmap_range(struct pw_address_space *a, uint64_t first, uint64_t outer)
+pw_pfn pw_address_space_unmap(struct pw_address_space *a, pw_vpn vpn)
 {
     struct pw_physical_memory *p = a->physical;
-    for (uint64_t vpn = first; vpn < outer; vpn += 1ULL << a->order) {
-        struct pw_translation t = pw_page_table_unmap(a->table, (pw_vpn){vpn});
-        if (!t.present)
-            continue;
-        struct pw_frame_request request = {owner_of(a), {vpn}, a->order};
-        p->policy->release(p->policy_state, p->frames, &request, t.frame);
-        a->counters->mapped -= (uint64_t)PW_PAGE_BYTES << a->order;
-    }
+    struct pw_translation t = pw_page_table_unmap(a->table, vpn);
+    if (!t.present)
+        return t.frame;
+    struct pw_frame_request request = {owner_of(a), vpn, a->order};
+    p->policy->release(p->policy_state, p->frames, &request, t.frame);
+    a->counters->mapped -= (uint64_t)PW_PAGE_BYTES << a->order;
+    return t.frame;
+}
+
+static void unmap_range(struct pw_address_space *a, const struct pw_range *r)
+{
+    for (uint64_t vpn = r->first; !r->managed && vpn < r->mapped; vpn += 1ULL << a->order)
+        pw_address_space_unmap(a, (pw_vpn){vpn});
 }
 
 static void raise_peak(uint64_t *peak, uint64_t now)
@@ -104,19 +109,20 @@ static void raise_peak(uint64_t *peak, uint64_t now)
         *peak = now;
 }
 
-static bool map_page(struct pw_address_space *a, uint64_t vpn)
+bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn)
 {
     struct pw_physical_memory *p = a->physical;
-    struct pw_frame_request request = {owner_of(a), {vpn}, a->order};
+    struct pw_frame_request request = {owner_of(a), vpn, a->order};
     pw_pfn frame;
     if (!p->policy->allocate(p->policy_state, p->frames, &request, &frame))
         return false;
-    if (pw_page_table_map(a->table, (pw_vpn){vpn}, frame, a->order, NULL) != PW_OK) {
+    if (pw_page_table_map(a->table, vpn, frame, a->order, NULL) != PW_OK) {
         p->policy->release(p->policy_state, p->frames, &request, frame);
         return false;
     }
     a->counters->mapped += (uint64_t)PW_PAGE_BYTES << a->order;
     raise_peak(&a->counters->mapped_peak, a->counters->mapped);
+    a->counters->tables = pw_page_table_node_bytes(a->table);
     return true;
 }
 
@@ -145,10 +151,10 @@ static struct pw_range *new_range(struct pw_address_space *a)
     return &a->ranges[a->range_count++];
 }
 
-enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, pw_vaddr *out,
-                                         struct pw_error *err)
+enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, bool managed,
+                                         pw_vaddr *out, struct pw_error *err)
 {
-    if (bytes > pw_frames_total(a->physical->frames) << PW_PAGE_SHIFT)
+    if (!managed && bytes > pw_frames_total(a->physical->frames) << PW_PAGE_SHIFT)
         return does_not_fit(a, name, bytes, err);
     if (bytes > OUTER_ADDRESS - a->next)
         return pw_fail(err, PW_USER_ERROR, "allocation '%s' of %llu bytes does not fit in the address space", name,
@@ -161,7 +167,8 @@ enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char 
     struct pw_range *r = new_range(a);
     if (!r)
         return pw_fail_memory(err, "the list of allocations");
-    *r = (struct pw_range){.bytes = bytes, .first = first, .outer = outer, .mapped = first};
+    *r = (struct pw_range){
+        .bytes = bytes, .first = first, .outer = outer, .mapped = managed ? outer : first, .managed = managed};
     snprintf(r->name, sizeof r->name, "%s", name);
     *out = (pw_vaddr){a->next};
     a->next = (a->next + bytes + ALLOCATION_ALIGNMENT - 1) & ~(uint64_t)(ALLOCATION_ALIGNMENT - 1);
@@ -172,14 +179,13 @@ enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char 
 
 static enum pw_status map_next(struct pw_address_space *a, struct pw_range *r, struct pw_error *err)
 {
-    if (!map_page(a, r->mapped))
+    if (!pw_address_space_map(a, (pw_vpn){r->mapped}))
         return does_not_fit(a, r->name, r->bytes, err);
     r->mapped += 1ULL << a->order;
     return PW_OK;
 }
 
-/* The allocation that begins at this address, or NULL. */
-static struct pw_range *find_range(const struct pw_address_space *a, pw_vaddr base)
+struct pw_range *pw_address_space_find(const struct pw_address_space *a, pw_vaddr base)
 {
     for (size_t i = 0; i < a->range_count; i++)
         if (a->ranges[i].first == pw_vpn_of(base).v)
@@ -189,7 +195,7 @@ static struct pw_range *find_range(const struct pw_address_space *a, pw_vaddr ba
 
 enum pw_status pw_address_space_back(struct pw_address_space *a, pw_vaddr base, struct pw_error *err)
 {
-    struct pw_range *r = find_range(a, base);
+    struct pw_range *r = pw_address_space_find(a, base);
     if (!r)
         return pw_fail(err, PW_FAILED, "address 0x%llx is prefetched but not allocated", (unsigned long long)base.v);
     enum pw_status status = PW_OK;
@@ -224,22 +230,20 @@ enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, un
             any |= more;
         }
     }
-    for (unsigned i = 0; i < count; i++)
-        spaces[i]->counters->tables = pw_page_table_node_bytes(spaces[i]->table);
     return PW_OK;
 }
 
 enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, pw_vpn *out_first, pw_vpn *out_outer,
                                      struct pw_error *err)
 {
-    const struct pw_range *found = find_range(a, base);
+    const struct pw_range *found = pw_address_space_find(a, base);
     if (!found)
         return pw_fail(err, PW_FAILED, "address 0x%llx is freed but not allocated", (unsigned long long)base.v);
     struct pw_range r = *found;
     size_t i = (size_t)(found - a->ranges);
     *out_first = (pw_vpn){r.first};
     *out_outer = (pw_vpn){r.outer};
-    unmap_range(a, r.first, r.mapped);
+    unmap_range(a, &r);
     a->counters->allocated -= r.bytes;
     memmove(&a->ranges[i], &a->ranges[i + 1], (--a->range_count - i) * sizeof *a->ranges);
     a->unmapped -= i < a->unmapped;
@@ -249,7 +253,7 @@ enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, 
 void pw_address_space_reset(struct pw_address_space *a, pw_vpn *out_first, pw_vpn *out_outer)
 {
     for (size_t i = 0; i < a->range_count; i++) {
-        unmap_range(a, a->ranges[i].first, a->ranges[i].mapped);
+        unmap_range(a, &a->ranges[i]);
         a->counters->allocated -= a->ranges[i].bytes;
     }
     *out_first = (pw_vpn){FIRST_ADDRESS >> PW_PAGE_SHIFT};

@@ -45,7 +45,9 @@ void pw_physical_memory_release(struct pw_physical_memory *p);
 struct pw_range {
     char name[32];
     uint64_t bytes;
-    uint64_t first, outer, mapped; /* page numbers */
+    uint64_t first, outer, mapped; /* page numbers; managed: mapped = outer */
+    bool managed;
+    bool preloaded; /* its pages have been sent for ahead of the kernels */
 };
 
 struct pw_address_space {
@@ -66,9 +68,13 @@ enum pw_status pw_address_space_init(struct pw_address_space *a, pw_asid asid, c
                                      struct pw_touched *touched, struct pw_error *err);
 void pw_address_space_release(struct pw_address_space *a);
 
-/* Reserves addresses for `bytes` (at least 1). More than physical memory is a user error. */
-enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, pw_vaddr *out,
-                                         struct pw_error *err);
+/* Reserves addresses for `bytes` (at least 1). More than physical memory is a user error, unless memory is `managed`: its
+ * pages are mapped and unmapped one by one as they come and go, and addresses are reserved in whole 2 MiB. */
+enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, bool managed,
+                                         pw_vaddr *out, struct pw_error *err);
+
+/* The allocation that begins at this address, or NULL. */
+struct pw_range *pw_address_space_find(const struct pw_address_space *a, pw_vaddr base);
 
 /* Backs everything that is allocated in these spaces, one page of each in turn. Too little physical memory is a user
  * error; *out_failed is then the space that came away empty. */
@@ -78,7 +84,11 @@ enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, un
 /* Backs one allocation now, before those that were made earlier. */
 enum pw_status pw_address_space_back(struct pw_address_space *a, pw_vaddr base, struct pw_error *err);
 
-/* Unmaps what allocate returned. The caller shoots the TLBs down, for [*out_first, *out_outer). */
+/* One managed page of the space's order. Map: false when there is no frame. Unmap: its frame is free again; returns it. */
+bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn);
+pw_pfn pw_address_space_unmap(struct pw_address_space *a, pw_vpn vpn);
+
+/* Unmaps what allocate returned (managed pages are unmapped already). The caller shoots the TLBs down, for [*out_first, *out_outer). */
 enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, pw_vpn *out_first, pw_vpn *out_outer,
                                      struct pw_error *err);
 

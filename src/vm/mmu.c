@@ -3,6 +3,7 @@
 
 #include "mem/crossbar.h"
 #include "mem/mshr.h"
+#include "vm/far_faults.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ struct pw_mmu {
     uint8_t merge_order; /* misses merge at the smallest page size in use */
     struct pw_mshr mshr;
     struct miss *misses;
+    struct pw_far_faults far_faults;
     /* Requests that found no free miss register; vaddr_line holds the message, line and owner the time. */
     struct pw_request_list waiting;
     struct pw_tlb_counters *counters;
@@ -207,23 +209,37 @@ static void serve_waiting(struct pw_mmu *m, pw_cycle now)
     }
 }
 
+static void answer(struct pw_mmu *m, pw_asid asid, pw_vpn vpn, struct pw_translation translation, const uint64_t *sms,
+                   bool walked, pw_cycle now)
+{
+    if (m->config.l2_tlb.enabled)
+        pw_tlb_insert(&m->tlb, asid, vpn, translation);
+    for (uint32_t word = 0; word < m->sm_words; word++)
+        for (uint64_t bits = sms[word]; bits; bits &= bits - 1)
+            send_answer(m, pack(vpn, asid, walked, word * 64 + (uint32_t)__builtin_ctzll(bits)), now);
+}
+
 static void walk_done(void *client, uint32_t id, struct pw_translation translation, pw_cycle now)
 {
     struct pw_mmu *m = client;
     struct miss *e = &m->misses[id];
     pw_asid asid = e->asid;
     pw_vpn vpn = e->vpn;
-    if (!translation.present) {
-        m->wiring.unmapped(m->wiring.sms, asid, vpn);
+    if (translation.present)
+        answer(m, asid, vpn, translation, e->sms, true, now);
+    else if (m->config.far_faults)
+        pw_far_faults_add(&m->far_faults, miss_key(m, asid, vpn), e->sms);
+    if (!translation.present && !m->wiring.unmapped(m->wiring.sms, asid, vpn, now))
         return;
-    }
-    if (m->config.l2_tlb.enabled)
-        pw_tlb_insert(&m->tlb, asid, vpn, translation);
-    for (uint32_t word = 0; word < m->sm_words; word++)
-        for (uint64_t bits = e->sms[word]; bits; bits &= bits - 1)
-            send_answer(m, pack(vpn, asid, true, word * 64 + (uint32_t)__builtin_ctzll(bits)), now);
     pw_mshr_remove(&m->mshr, &m->mshr.entries[id]);
     serve_waiting(m, now);
+}
+
+void pw_mmu_page_arrived(struct pw_mmu *m, pw_asid asid, pw_vpn vpn, pw_cycle now)
+{
+    const uint64_t *sms = pw_far_faults_take(&m->far_faults, miss_key(m, asid, vpn));
+    if (sms)
+        answer(m, asid, vpn, pw_page_table_lookup(m->wiring.tables[asid], vpn), sms, false, now);
 }
 
 static enum pw_status init_misses(struct pw_mmu *m, struct pw_error *err)
@@ -232,7 +248,10 @@ static enum pw_status init_misses(struct pw_mmu *m, struct pw_error *err)
     m->counters = calloc(m->config.apps, sizeof *m->counters);
     if (!m->misses || !m->counters)
         return pw_fail_memory(err, "L2 TLB");
-    return pw_mshr_init(&m->mshr, "l2_tlb.mshrs", m->config.l2_tlb.tlb.mshrs, err);
+    enum pw_status status = pw_mshr_init(&m->mshr, "l2_tlb.mshrs", m->config.l2_tlb.tlb.mshrs, err);
+    if (status == PW_OK && m->config.far_faults)
+        status = pw_far_faults_init(&m->far_faults, m->sm_words, m->config.far_faults, err);
+    return status;
 }
 
 enum pw_status pw_mmu_create(const struct pw_mmu_config *config, const struct pw_mmu_wiring *wiring,
@@ -282,6 +301,7 @@ void pw_mmu_destroy(struct pw_mmu *m)
     pw_tlb_release(&m->tlb);
     free(m->misses);
     pw_mshr_release(&m->mshr);
+    pw_far_faults_release(&m->far_faults);
     pw_lanes_release(&m->wait_lanes);
     free(m->counters);
     free(m);
@@ -319,14 +339,15 @@ enum pw_status pw_mmu_check(const struct pw_mmu *m, struct pw_error *err)
 
 uint64_t pw_mmu_pending(const struct pw_mmu *m)
 {
-    return m->requests_under_way + m->answers_under_way + m->mshr.in_use + m->waiting.count;
+    return m->requests_under_way + m->answers_under_way + m->mshr.in_use + m->waiting.count + m->far_faults.mshr.in_use;
 }
 
 size_t pw_mmu_describe(const struct pw_mmu *m, char *out, size_t capacity)
 {
     int n = snprintf(out, capacity,
                      "  translation: %u misses in the L2 TLB's registers, %u requests wait for one; %u walks under "
-                     "way, %u wait for a walker\n",
-                     m->mshr.in_use, m->waiting.count, pw_walker_active(m->walker), pw_walker_queued(m->walker));
+                     "way, %u wait for a walker; %u pages are waited for that are not on the GPU\n",
+                     m->mshr.in_use, m->waiting.count, pw_walker_active(m->walker), pw_walker_queued(m->walker),
+                     m->far_faults.mshr.in_use);
     return n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity;
 }

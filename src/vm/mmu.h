@@ -34,6 +34,7 @@ struct pw_mmu_config {
     pw_page_orders orders;
     uint32_t sms;
     unsigned apps;
+    uint32_t far_faults; /* pages that SMs can wait for at once; 0: all memory is mapped */
 };
 
 struct pw_mmu_wiring {
@@ -46,8 +47,8 @@ struct pw_mmu_wiring {
     /* The translation of this page is at SM `sm`. The SM reads the page table itself,
      * so that it never sees a mapping that has changed meanwhile. Returns the number of warps that waited. */
     unsigned (*translated)(void *sms, uint32_t sm, pw_vpn vpn, pw_cycle now);
-    /* A walk found no mapping: the run fails. */
-    void (*unmapped)(void *sms, pw_asid asid, pw_vpn vpn);
+    /* A walk found no mapping. True: the page will come, and pw_mmu_page_arrived says when. False: the run fails. */
+    bool (*unmapped)(void *sms, pw_asid asid, pw_vpn vpn, pw_cycle now);
 };
 
 enum pw_status pw_mmu_create(const struct pw_mmu_config *config, const struct pw_mmu_wiring *wiring,
@@ -58,6 +59,9 @@ void pw_mmu_register(struct pw_mmu *m, struct pw_stats *stats);
 /* SM `sm` misses page vpn of its address space at time `at` (not before now). It must not ask again for the same page
  * before it has been answered. */
 void pw_mmu_request(struct pw_mmu *m, uint32_t sm, pw_asid asid, pw_vpn vpn, pw_cycle at);
+
+/* A page that a walk did not find is mapped now: whoever waits for it is answered. */
+void pw_mmu_page_arrived(struct pw_mmu *m, pw_asid asid, pw_vpn vpn, pw_cycle now);
 
 /* Its walker, to which the memory system answers. */
 struct pw_walker *pw_mmu_walker(struct pw_mmu *m);

@@ -38,10 +38,11 @@ static unsigned translated(void *object, uint32_t sm, pw_vpn vpn, pw_cycle now)
     return f->warps;
 }
 
-static void unmapped(void *object, pw_asid asid, pw_vpn vpn)
+static bool unmapped(void *object, pw_asid asid, pw_vpn vpn, pw_cycle now)
 {
-    (void)object, (void)asid, (void)vpn;
+    (void)object, (void)asid, (void)vpn, (void)now;
     fail();
+    return false;
 }
 
 /* The same page numbers in every space, each with frames of its own. */
@@ -80,7 +81,7 @@ static struct fixture *create(const char *machine, const char *const *sets)
     for (unsigned i = 0; i < APPS; i++)
         map_pages(f, i);
     f->tlb = c->gpu.l2_tlb;
-    struct pw_mmu_config config = {c->gpu.l2_tlb, c->gpu.walk, c->gpu.walk_cache, c->gpu.orders, 128, APPS};
+    struct pw_mmu_config config = {c->gpu.l2_tlb, c->gpu.walk, c->gpu.walk_cache, c->gpu.orders, 128, APPS, 0};
     struct pw_mmu_wiring wiring = {.events = f->events,
                                    .pool = &f->pool,
                                    .tables = f->tables,

@@ -39,7 +39,7 @@ static void tear_down(struct world *w)
 static pw_vaddr allocate(struct world *w, const char *name, uint64_t bytes)
 {
     pw_vaddr base;
-    assert_int_equal(pw_address_space_allocate(&w->space, name, bytes, &base, &w->err), PW_OK);
+    assert_int_equal(pw_address_space_allocate(&w->space, name, bytes, false, &base, &w->err), PW_OK);
     return base;
 }
 
@@ -90,7 +90,7 @@ static void too_much_is_the_users_mistake_and_names_the_allocation(void **state)
     struct world w;
     set_up(&w, 4 * MB);
     pw_vaddr base;
-    assert_int_equal(pw_address_space_allocate(&w.space, "huge", 5 * MB, &base, &w.err), PW_USER_ERROR);
+    assert_int_equal(pw_address_space_allocate(&w.space, "huge", 5 * MB, false, &base, &w.err), PW_USER_ERROR);
     assert_non_null(strstr(w.err.message, "'huge' of 5242880 bytes does not fit"));
     allocate(&w, "first", 3 * MB);
     allocate(&w, "second", 3 * MB);

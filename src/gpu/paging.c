@@ -1,0 +1,57 @@
+/* What demand paging asks of a GPU: to say whether a page is being accessed, and to forget one that leaves.
+ *
+ * An access holds its frame from its translation to its end, so a page never leaves under an access. A page that leaves
+ * is dropped from every TLB and cache at once; the time of a shootdown is part of the driver's. Data that arrives goes to
+ * DRAM and not into the L2. */
+#include "gpu/gpu_internal.h"
+
+void pw_gpu_page_arrived(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_cycle now)
+{
+    pw_mmu_page_arrived(g->mmu, asid, vpn, now);
+}
+
+bool pw_gpu_page_busy(const struct pw_gpu *g, pw_pfn frame, enum pw_page_order order)
+{
+    uint32_t in_flight = 0;
+    for (uint32_t i = 0; i < 1U << order; i++)
+        in_flight |= g->frame_use[frame.v + i].in_flight;
+    return in_flight != 0;
+}
+
+static void forget_in_l1(struct pw_sm *sm, pw_pfn frame)
+{
+    for (uint32_t i = 0; i < PW_PAGE_BYTES / PW_LINE_BYTES; i++) {
+        uint32_t line = (frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT)) + i;
+        struct pw_way way = pw_cache_find(&sm->l1, line, line);
+        if (way.at >= 0)
+            pw_cache_drop(&sm->l1, way);
+    }
+}
+
+static void forget_frame(struct pw_gpu *g, pw_asid asid, pw_pfn frame)
+{
+    struct pw_frame_use *use = &g->frame_use[frame.v];
+    for (uint32_t i = 0; use->cached_by && i < g->config.sm.count; i++)
+        if (use->cached_by >> (i % 32) & 1)
+            forget_in_l1(&g->sms[i], frame);
+    use->cached_by = 0;
+    pw_memory_forget_frame(g->memory, asid, frame);
+}
+
+/* The head of a load-store unit that waits with the page's translation has to ask again. */
+static void forget_in_lsu(struct pw_sm *sm, uint64_t page)
+{
+    struct pw_lsu_entry *head = &sm->lsu.queue[sm->lsu.first];
+    if (sm->lsu.count && head->translated && head->page == page)
+        head->translated = false;
+}
+
+void pw_gpu_forget_page(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_pfn frame, enum pw_page_order order)
+{
+    pw_gpu_shootdown(g, asid, vpn, (pw_vpn){vpn.v + (1ULL << order)});
+    for (uint32_t i = 0; i < g->config.sm.count; i++)
+        if (g->sms[i].app == asid)
+            forget_in_lsu(&g->sms[i], vpn.v >> g->page_order);
+    for (uint32_t i = 0; i < 1U << order; i++)
+        forget_frame(g, asid, (pw_pfn){frame.v + i});
+}

@@ -1,0 +1,101 @@
+/* Connects the driver of demand paging with address spaces and the GPU. */
+#include "system/paging.h"
+
+#include "system/system.h"
+
+const struct pw_option pw_paging_options[] = {
+    {"mode", PW_OPTION_CHOICE, offsetof(struct pw_paging_config, mode), 0, 0, "free", "",
+     (const char *const[]){"free", "preload", "demand", NULL},
+     "How data comes to the GPU: without taking time, all of it before the first kernel, or page by page on demand.",
+     false},
+    {0}};
+
+/* Page tables live in device memory too: a 64th of it is enough for eight times as much managed memory. */
+enum { TABLE_SHARE = 64 };
+
+static struct pw_address_space *space_of(void *system, pw_asid asid)
+{
+    return &((struct pw_system *)system)->apps[asid].space;
+}
+
+static bool map(void *system, pw_asid asid, pw_vpn vpn)
+{
+    return pw_address_space_map(space_of(system, asid), vpn);
+}
+
+static void unmap(void *system, pw_asid asid, pw_vpn vpn)
+{
+    struct pw_system *s = system;
+    struct pw_address_space *space = space_of(s, asid);
+    pw_pfn frame = pw_address_space_unmap(space, vpn);
+    pw_gpu_forget_page(s->gpu, asid, vpn, frame, space->order);
+}
+
+static bool busy(void *system, pw_asid asid, pw_vpn vpn)
+{
+    struct pw_system *s = system;
+    const struct pw_address_space *space = space_of(s, asid);
+    return pw_gpu_page_busy(s->gpu, pw_page_table_lookup(space->table, vpn).frame, space->order);
+}
+
+static void replay(void *system, pw_asid asid, pw_vpn vpn, pw_cycle now)
+{
+    pw_gpu_page_arrived(((struct pw_system *)system)->gpu, asid, vpn, now);
+}
+
+static void failed(void *system, const struct pw_error *err)
+{
+    pw_system_fail(system, err);
+}
+
+enum pw_status pw_paging_create(struct pw_system *s, struct pw_error *err)
+{
+    if (s->config.paging.mode == PW_PAGING_FREE)
+        return PW_OK;
+    enum pw_status status = pw_link_create(&s->config.link, s->config.gpu.clock_mhz, s->events, &s->link, err);
+    if (status != PW_OK)
+        return status;
+    uint64_t frames = pw_frames_total(s->physical.frames);
+    struct pw_uvm_wiring wiring = {.events = s->events,
+                                   .link = s->link,
+                                   .timeline = s->timeline,
+                                   .apps = s->app_count,
+                                   .frames = frames - frames / TABLE_SHARE,
+                                   .order = pw_page_config_order(&s->config.page),
+                                   .seed = s->seed,
+                                   .machine = s,
+                                   .map = map,
+                                   .unmap = unmap,
+                                   .busy = busy,
+                                   .replay = replay,
+                                   .failed = failed};
+    return pw_uvm_create(&s->config.uvm, &wiring, &s->uvm, err);
+}
+
+void pw_paging_destroy(struct pw_system *s)
+{
+    pw_uvm_destroy(s->uvm);
+    pw_link_destroy(s->link);
+}
+
+bool pw_paging_before_launch(struct pw_app *a, pw_cycle now, pw_event_fn *then)
+{
+    struct pw_system *s = a->system;
+    if (s->config.paging.mode != PW_PAGING_PRELOAD)
+        return true;
+    const struct pw_range *last = NULL;
+    for (size_t i = 0; i < a->space.range_count; i++) {
+        struct pw_range *r = &a->space.ranges[i];
+        if (r->preloaded)
+            continue;
+        r->preloaded = true;
+        if (last)
+            pw_uvm_prefetch(s->uvm, a->space.asid, (pw_vpn){last->first}, last->outer - last->first, now, NULL, NULL,
+                            0);
+        last = r;
+    }
+    if (!last)
+        return true;
+    pw_uvm_prefetch(s->uvm, a->space.asid, (pw_vpn){last->first}, last->outer - last->first, now, then, a, 0);
+    return false;
+}
