@@ -113,12 +113,21 @@ static enum pw_status take_blocks(struct pw_residency *r, uint32_t count, uint32
     return PW_OK;
 }
 
+/* A run that is free again joins the free runs next to it, of which there are at most two. */
 static enum pw_status give_blocks_back(struct pw_residency *r, uint32_t first, uint32_t count, struct pw_error *err)
 {
     struct pw_span *spans = grow(r->free_spans, r->free_span_count, &r->free_span_capacity, sizeof *spans);
     if (!spans)
         return pw_fail_memory(err, "managed memory");
     r->free_spans = spans;
+    for (size_t i = r->free_span_count; i-- > 0;) {
+        struct pw_span span = spans[i];
+        if (span.first + span.count != first && first + count != span.first)
+            continue;
+        first = span.first < first ? span.first : first;
+        count += span.count;
+        spans[i] = spans[--r->free_span_count];
+    }
     spans[r->free_span_count++] = (struct pw_span){first, count};
     return PW_OK;
 }
