@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { UVM_PAGES = 1 << 13, UVM_APPS = 2, UVM_EVENTS = 1 << 16 };
+enum { UVM_PAGES = 1 << 13, UVM_APPS = 2 };
 
 enum uvm_event_kind { UVM_MAP, UVM_UNMAP, UVM_REPLAY, UVM_DONE };
 
@@ -35,6 +35,8 @@ struct uvm_fixture {
     bool no_touch;     /* replayed accesses do not touch their page */
     bool writes;       /* replayed accesses write */
     pw_cycle busy_for; /* cycles for which a replayed access is in flight */
+    void (*on_replay)(struct uvm_fixture *f, pw_asid asid, pw_vpn vpn); /* or NULL: instead of all this */
+    void *test;
 
     struct pw_events *events;
     struct pw_link *link;
@@ -45,13 +47,17 @@ struct uvm_fixture {
     uint8_t busy[UVM_APPS][UVM_PAGES];
     uint64_t mapped_count;
     struct uvm_event *log;
-    size_t count;
+    size_t count, capacity;
     struct pw_error err;
 };
 
 static inline void uvm_note(struct uvm_fixture *f, enum uvm_event_kind kind, pw_asid asid, pw_vpn vpn)
 {
-    assert_true(f->count < UVM_EVENTS);
+    if (f->count == f->capacity) {
+        f->capacity = f->capacity ? 2 * f->capacity : 256;
+        f->log = realloc(f->log, f->capacity * sizeof *f->log);
+        assert_non_null(f->log);
+    }
     f->log[f->count++] = (struct uvm_event){kind, f->events->now, asid, vpn.v};
 }
 
@@ -99,6 +105,10 @@ static inline void uvm_replay(void *machine, pw_asid asid, pw_vpn vpn, pw_cycle 
     assert_int_equal(now, f->events->now);
     assert_true(f->mapped[asid][vpn.v]);
     uvm_note(f, UVM_REPLAY, asid, vpn);
+    if (f->on_replay) {
+        f->on_replay(f, asid, vpn);
+        return;
+    }
     if (f->no_touch)
         return;
     if (f->busy_for) {
@@ -134,8 +144,6 @@ static inline struct uvm_fixture *uvm_new(const char *prefetch, const char *evic
 {
     struct uvm_fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
-    f->log = malloc(UVM_EVENTS * sizeof *f->log);
-    assert_non_null(f->log);
     f->clock_mhz = 1000;
     static const struct pw_option_group uvm[] = {{"uvm", pw_uvm_options, 0}, {0}};
     static const struct pw_option_group link[] = {{"link", pw_link_options, 0}, {0}};
