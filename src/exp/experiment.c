@@ -47,7 +47,8 @@ static enum pw_status unknown_figure(const char *name, struct pw_error *err)
     return status;
 }
 
-static enum pw_status load_figure(struct pw_experiment *e, const char *name, struct pw_error *err)
+/* Adds a figure. One that --quick leaves out is an error where it was asked for by its own name. */
+static enum pw_status load_figure(struct pw_experiment *e, const char *name, bool by_name, struct pw_error *err)
 {
     for (size_t i = 0; i < e->figure_count; i++)
         if (strcmp(e->figures[i]->name, name) == 0)
@@ -56,29 +57,39 @@ static enum pw_status load_figure(struct pw_experiment *e, const char *name, str
     if (!grown)
         return pw_fail_memory(err, "figures");
     e->figures = grown;
-    enum pw_status status = pw_figure_load(name, e->scope, &e->figures[e->figure_count], err);
-    e->figure_count += status == PW_OK;
-    return status;
+    struct pw_figure *f;
+    enum pw_status status = pw_figure_load(name, e->scope, &f, err);
+    if (status != PW_OK)
+        return status;
+    if (f->full_only && e->scope == PW_QUICK) {
+        pw_figure_free(f);
+        return by_name ? pw_fail(err, PW_USER_ERROR, "%s makes no sense at small sizes; add --full", name) : PW_OK;
+    }
+    e->figures[e->figure_count++] = f;
+    return PW_OK;
+}
+
+/* The embedded figures that a name stands for; NULL: all of them. */
+static enum pw_status load_embedded(struct pw_experiment *e, const char *name, struct pw_error *err)
+{
+    enum pw_status status = PW_OK;
+    bool found = false;
+    for (const struct pw_figure_file *f = pw_figure_files; status == PW_OK && f->name; f++)
+        if (!name || asked_for(f->name, name)) {
+            found = true;
+            status = load_figure(e, f->name, name && strcmp(name, f->name) == 0, err);
+        }
+    return found ? status : unknown_figure(name, err);
 }
 
 static enum pw_status load_figures(struct pw_experiment *e, const struct pw_experiment_spec *spec, struct pw_error *err)
 {
+    if (!spec->name_count)
+        return load_embedded(e, NULL, err);
     enum pw_status status = PW_OK;
     for (size_t n = 0; status == PW_OK && n < spec->name_count; n++)
-        if (is_file(spec->names[n])) {
-            status = load_figure(e, spec->names[n], err);
-        } else {
-            bool found = false;
-            for (const struct pw_figure_file *f = pw_figure_files; status == PW_OK && f->name; f++)
-                if (asked_for(f->name, spec->names[n])) {
-                    found = true;
-                    status = load_figure(e, f->name, err);
-                }
-            if (!found)
-                status = unknown_figure(spec->names[n], err);
-        }
-    for (const struct pw_figure_file *f = pw_figure_files; status == PW_OK && !spec->name_count && f->name; f++)
-        status = load_figure(e, f->name, err);
+        status =
+            is_file(spec->names[n]) ? load_figure(e, spec->names[n], true, err) : load_embedded(e, spec->names[n], err);
     return status;
 }
 
@@ -109,8 +120,10 @@ static enum pw_status replace_designs(struct pw_experiment *e, const struct pw_e
     return PW_OK;
 }
 
-static void describe_job(const struct pw_job *job, struct pw_pool_job *out)
+static enum pw_status describe_job(const struct pw_job *job, struct pw_pool_job *out, char **out_workload,
+                                   struct pw_error *err)
 {
+    enum pw_status status = pw_run_workload(job->workload, out_workload, err);
     out->cost = job->cost;
     out->spec = (struct pw_run_spec){.machine = job->machine,
                                      .design = job->design,
@@ -118,7 +131,8 @@ static void describe_job(const struct pw_job *job, struct pw_pool_job *out)
                                      .sets = (const char *const *)job->sets,
                                      .set_count = job->set_count,
                                      .seed = job->seed};
-    out->inputs = (struct pw_run_inputs){pw_core_version(), job->options, job->workload, job->seed};
+    out->inputs = (struct pw_run_inputs){pw_core_version(), job->options, *out_workload, job->seed};
+    return status;
 }
 
 enum pw_status pw_experiment_create(const struct pw_experiment_spec *spec, struct pw_experiment **out,
@@ -137,11 +151,12 @@ enum pw_status pw_experiment_create(const struct pw_experiment_spec *spec, struc
     if (status == PW_OK) {
         e->jobs = calloc(e->plan.job_count + 1, sizeof *e->jobs);
         e->runs = calloc(e->plan.job_count + 1, sizeof(struct pw_stored_run *));
-        if (!e->jobs || !e->runs)
+        e->workloads = calloc(e->plan.job_count + 1, sizeof(char *));
+        if (!e->jobs || !e->runs || !e->workloads)
             status = pw_fail_memory(err, "runs");
     }
     for (size_t j = 0; status == PW_OK && j < e->plan.job_count; j++)
-        describe_job(&e->plan.jobs[j], &e->jobs[j]);
+        status = describe_job(&e->plan.jobs[j], &e->jobs[j], &e->workloads[j], err);
     if (status != PW_OK) {
         pw_experiment_destroy(e);
         return status;
@@ -156,6 +171,9 @@ void pw_experiment_destroy(struct pw_experiment *e)
         return;
     for (size_t j = 0; e->runs && j < e->plan.job_count; j++)
         pw_stored_run_free(e->runs[j]);
+    for (size_t j = 0; e->workloads && j < e->plan.job_count; j++)
+        free(e->workloads[j]);
+    free(e->workloads);
     free(e->runs);
     free(e->jobs);
     pw_plan_release(&e->plan);

@@ -14,6 +14,7 @@ struct pw_experiment {
     struct pw_figure **figures;
     struct pw_plan plan;
     struct pw_pool_job *jobs;    /* as plan.jobs */
+    char **workloads;            /* as plan.jobs: with digests of the files that programs read */
     struct pw_stored_run **runs; /* as plan.jobs; NULL: not there */
 };
 

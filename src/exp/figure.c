@@ -13,8 +13,8 @@
 
 enum { ENTRY_LIMIT = 4096, VALUE_LIMIT = 8192 };
 
-static const char *const top_keys[] = {"title",    "where",     "machine",  "set",   "seed",   "mean", "notes",
-                                       "variants", "workloads", "measures", "table", "claims", NULL};
+static const char *const top_keys[] = {"title", "where",    "machine",   "set",      "seed",  "mean",   "scope",
+                                       "notes", "variants", "workloads", "measures", "table", "claims", NULL};
 static const char *const section_names[SECTION_COUNT] = {"", "variants", "workloads", "measures", "table", "claims"};
 static const char *const variant_fields[] = {"design", "machine", "set", "sweep", NULL};
 static const char *const workload_fields[] = {"list", "each", "copies", "random", "apps",
@@ -207,6 +207,10 @@ static enum pw_status read_top(const struct figure_reader *r)
         status = copy_text(r, "notes", &f->notes);
     if (status == PW_OK)
         status = pw_figure_number(r, pw_figure_find(r, SECTION_TOP, "seed", NULL), 1, UINT64_MAX, 1, &f->seed);
+    const struct figure_entry *scope = pw_figure_find(r, SECTION_TOP, "scope", NULL);
+    f->full_only = scope != NULL;
+    if (status == PW_OK && scope && strcmp(scope->value, "full") != 0)
+        status = pw_figure_refuse(r, scope->line, "scope has to be 'full' or left out, not '%.60s'", scope->value);
     const struct figure_entry *mean = pw_figure_find(r, SECTION_TOP, "mean", NULL);
     if (status != PW_OK || !mean)
         return status;

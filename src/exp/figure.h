@@ -22,6 +22,7 @@
  *     table:                            # a line per workload and the mean per group; a column each
  *       4 KB pages: speed@4k / speed@ideal
  *     mean: arithmetic                  # or geometric, as the paper has it
+ *     scope: full                       # it makes no sense at small sizes: --quick leaves it out
  *     claims:
  *       mosaic-fig03-4k-loss: 100 * (1 - mean(speed@4k / speed@ideal))
  *     notes: What the model leaves out here.
@@ -80,6 +81,7 @@ struct pw_figure {
     char *title, *where, *notes; /* "" where the file says nothing */
     uint64_t seed;
     bool geometric;
+    bool full_only; /* its numbers are those of the programs' real sizes: --quick leaves it out */
     enum pw_scope scope;
     size_t variant_count, group_count, workload_count, measure_count, column_count, claim_count;
     struct pw_figure_variant *variants;

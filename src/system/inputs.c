@@ -3,6 +3,7 @@
 
 #include "system/catalog.h"
 #include "system/core_version.h"
+#include "workload/graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,77 @@ enum pw_status pw_run_configure(const struct pw_run_spec *spec, struct pw_config
     }
     *out = options;
     return status;
+}
+
+enum pw_status pw_run_programs(const char *text, struct pw_program *programs, unsigned *out_count, struct pw_error *err)
+{
+    *out_count = 0;
+    if (!text || !*text)
+        return pw_fail(err, PW_USER_ERROR, "no workload is given; use -w NAME (see 'pagewalk list workloads')");
+    char *copy = strdup(text);
+    if (!copy)
+        return pw_fail_memory(err, "workloads");
+    enum pw_status status = PW_OK;
+    char *rest = copy;
+    while (status == PW_OK && rest) {
+        const char *one = strsep(&rest, ",");
+        if (!*one)
+            status = pw_fail(err, PW_USER_ERROR, "workload '%s': a name is missing beside a comma", text);
+        else if (*out_count == PW_MAX_APPS)
+            status = pw_fail(err, PW_USER_ERROR, "workload '%.60s': at most %d applications can share a GPU", text,
+                             PW_MAX_APPS);
+        else
+            status = pw_program_parse(one, &programs[*out_count], err);
+        *out_count += status == PW_OK;
+    }
+    free(copy);
+    return status;
+}
+
+/* A digest of the files among a program's parameters; *out_any says whether there are any. */
+static enum pw_status digest_files(const struct pw_program *p, uint64_t *out, bool *out_any, struct pw_error *err)
+{
+    struct pw_option_view view;
+    enum pw_status status = PW_OK;
+    *out = 0;
+    *out_any = false;
+    for (size_t i = 0; status == PW_OK && pw_program_parameter(p, i, &view); i++) {
+        uint64_t digest = 0;
+        if (strcmp(view.row->unit, "file") != 0 || !*view.value)
+            continue;
+        status = pw_graph_digest(view.value, &digest, err);
+        *out = (*out ^ digest) * 0x9e3779b97f4a7c15;
+        *out_any = true;
+    }
+    return status;
+}
+
+enum pw_status pw_run_workload(const char *workload, char **out, struct pw_error *err)
+{
+    struct pw_program programs[PW_MAX_APPS] = {0};
+    unsigned count = 0;
+    size_t length = workload ? strlen(workload) : 0;
+    char *text = malloc(length + PW_MAX_APPS * sizeof " #0123456789abcdef" + 1);
+    *out = NULL;
+    if (!text)
+        return pw_fail_memory(err, "a workload");
+    memcpy(text, workload ? workload : "", length + 1);
+    enum pw_status status = pw_run_programs(workload, programs, &count, err);
+    for (unsigned i = 0; status == PW_OK && i < count; i++) {
+        uint64_t digest;
+        bool any;
+        status = digest_files(&programs[i], &digest, &any, err);
+        if (status == PW_OK && any)
+            length += (size_t)sprintf(text + length, " #%016llx", (unsigned long long)digest);
+    }
+    for (unsigned i = 0; i < count; i++)
+        pw_program_release(&programs[i]);
+    if (status != PW_OK) {
+        free(text);
+        return status;
+    }
+    *out = text;
+    return PW_OK;
 }
 
 enum pw_status pw_run_options(const struct pw_run_spec *spec, char **out, struct pw_error *err)

@@ -18,6 +18,15 @@ enum pw_status pw_run_configure(const struct pw_run_spec *spec, struct pw_config
 /* The effective options as "name=value\n" in table order; the caller's to free. The workload is not looked at. */
 enum pw_status pw_run_options(const struct pw_run_spec *spec, char **out, struct pw_error *err);
 
+/* Parses "A,B:k=v,…" into at most PW_MAX_APPS programs, the caller's to release (those before *out_count, after a failure
+ * too). */
+enum pw_status pw_run_programs(const char *text, struct pw_program *programs, unsigned *out_count,
+                               struct pw_error *err);
+
+/* The workload as it identifies a run: the text, and for each program that reads files a digest of their bytes. The
+ * caller's to free. */
+enum pw_status pw_run_workload(const char *workload, char **out, struct pw_error *err);
+
 /* How many SMs each of `apps` applications would have. */
 enum pw_status pw_run_sms(const struct pw_run_spec *spec, unsigned apps, unsigned *out_sms, struct pw_error *err);
 

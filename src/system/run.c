@@ -7,33 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-/* Parses "A,B:k=v,…" into programs. */
-static enum pw_status parse_programs(const char *text, struct pw_program *programs, unsigned *out_count,
-                                     struct pw_error *err)
-{
-    *out_count = 0;
-    if (!text || !*text)
-        return pw_fail(err, PW_USER_ERROR, "no workload is given; use -w NAME (see 'pagewalk list workloads')");
-    char *copy = strdup(text);
-    if (!copy)
-        return pw_fail_memory(err, "workloads");
-    enum pw_status status = PW_OK;
-    char *rest = copy;
-    while (status == PW_OK && rest) {
-        const char *one = strsep(&rest, ",");
-        if (!*one)
-            status = pw_fail(err, PW_USER_ERROR, "workload '%s': a name is missing beside a comma", text);
-        else if (*out_count == PW_MAX_APPS)
-            status = pw_fail(err, PW_USER_ERROR, "workload '%.60s': at most %d applications can share a GPU", text,
-                             PW_MAX_APPS);
-        else
-            status = pw_program_parse(one, &programs[*out_count], err);
-        *out_count += status == PW_OK;
-    }
-    free(copy);
-    return status;
-}
-
 static double seconds_since(const struct timespec *begun)
 {
     struct timespec now;
@@ -55,7 +28,7 @@ static enum pw_status run_once(const struct pw_run_spec *spec, struct pw_result 
     char design[256];
     enum pw_status status = pw_run_configure(spec, &config, &options, design, sizeof design, err);
     if (status == PW_OK)
-        status = parse_programs(spec->workload, programs, &count, err);
+        status = pw_run_programs(spec->workload, programs, &count, err);
     if (status == PW_OK)
         status = pw_system_create(&config, spec, programs, count, &system, err);
     if (status == PW_OK)

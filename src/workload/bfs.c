@@ -266,7 +266,7 @@ static const struct pw_option rows[] = {
      "mean number of edges of a node of such a graph (a grid has 4)", false},
     {"kind", PW_OPTION_CHOICE, offsetof(struct parameters, kind), 0, 0, "graphgen", "", pw_graph_kinds,
      "graphgen (as Rodinia's), uniform, rmat (power law) or grid", false},
-    {"graph", PW_OPTION_TEXT, offsetof(struct parameters, graph), 0, 0, "", "", NULL,
+    {"graph", PW_OPTION_TEXT, offsetof(struct parameters, graph), 0, 0, "", "file", NULL,
      "file with a graph to search instead", false},
     {"format", PW_OPTION_CHOICE, offsetof(struct parameters, format), 0, 0, "auto", "", pw_graph_formats, "of the file",
      false},

@@ -98,6 +98,7 @@ check 'and is the baseline under another name: no further runs' eval \
 
 fails 'an unknown paper' 2 'no paper or figure "mosiac"; did you mean mosaic' reproduce mosiac
 fails 'an unknown figure' 2 'no paper or figure "mosaic/fig99"' reproduce mosaic/fig99
+fails 'a figure of real sizes at small ones' 2 'mosaic/sec32 makes no sense at small sizes; add --full' reproduce mosaic/sec32
 fails 'a missing file' 2 'nowhere.yaml' reproduce ./nowhere.yaml
 fails 'both scopes' 2 'exclude each other' reproduce --quick --full
 fails 'a replacement without a design' 2 'DESIGN=OTHER' reproduce ./figure.yaml --replace mosaic
@@ -110,4 +111,26 @@ sed 's/vecadd:n=100k"/vecadd:n=100k nonsense"/' figure.yaml >broken.yaml
 fails 'a workload that is none' 2 'nonsense' reproduce ./broken.yaml --db broken.db
 sed 's/iterations=1 /iterations=1:lanes=99 /' figure.yaml >failing.yaml
 fails 'a parameter that is none' 2 'lanes' reproduce ./failing.yaml --db failing.db
+
+# What a program reads from a file belongs to its run: another content is another run.
+cat >graph.yaml <<'YAML'
+title: A graph from a file
+machine: mask
+variants:
+  4k: {design: gpu-mmu}
+workloads:
+  one: {list: "bfs:graph=graph.txt"}
+measures:
+  speed: ipc
+table:
+  speed: speed@4k
+YAML
+cp "$source_root/examples/graphs/house.rodinia.txt" graph.txt
+run reproduce ./graph.yaml --db graph.db
+check 'a graph from a file' [ "$code" = 0 ]
+run reproduce ./graph.yaml --db graph.db --plan
+check 'is not searched again' grep -q '1 runs, of which 1 are there' .stdout
+printf '3\n0 1\n1 1\n2 0\n\n0\n\n2\n1 1\n2 1\n' >graph.txt
+run reproduce ./graph.yaml --db graph.db --plan
+check 'unless the file has changed' grep -q '1 runs, of which 0 are there' .stdout
 finish

@@ -311,6 +311,7 @@ static void mistakes_in_keys_and_variants_are_told(void **state)
         {TITLE REST "seed: 18446744073709551616\n",
          "f:7: '18446744073709551616' is not a whole number from 1 to 18446744073709551615"},
         {TITLE REST "mean: harmonic\n", "f:7: mean has to be 'arithmetic' or 'geometric', not 'harmonic'"},
+        {TITLE REST "scope: quick\n", "f:7: scope has to be 'full' or left out, not 'quick'"},
         {TITLE REST "set: page.size\n", "f:7: 'page.size' is not an option, key=value"},
         {BEFORE_VARIANTS, "f:1: a figure needs variants, for example {4k: {design: gpu-mmu}}"},
         {BEFORE_VARIANTS VARIANTS, "f:5: variant '4k' has no machine, and the figure has none"},
