@@ -244,6 +244,17 @@ static inline const struct pw_link_counters *uvm_link(struct uvm_fixture *f, enu
     return pw_link_counters(f->link, direction);
 }
 
+/* Gives everything back, whatever the state. */
+static inline void uvm_drop(struct uvm_fixture *f)
+{
+    pw_stats_destroy(f->stats);
+    pw_uvm_destroy(f->uvm);
+    pw_link_destroy(f->link);
+    pw_events_destroy(f->events);
+    free(f->log);
+    free(f);
+}
+
 /* Everything has ended, and every identity holds. */
 static inline void uvm_close(struct uvm_fixture *f)
 {
@@ -252,12 +263,7 @@ static inline void uvm_close(struct uvm_fixture *f)
     for (size_t i = 0; i < pw_stats_identity_count(f->stats); i++)
         if (pw_stats_identity_run(f->stats, i, &f->err) != PW_OK)
             fail_msg("%s", f->err.message);
-    pw_stats_destroy(f->stats);
-    pw_uvm_destroy(f->uvm);
-    pw_link_destroy(f->link);
-    pw_events_destroy(f->events);
-    free(f->log);
-    free(f);
+    uvm_drop(f);
 }
 
 #endif
