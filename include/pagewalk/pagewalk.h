@@ -36,6 +36,9 @@ struct pw_run_spec {
     const char *kernels;     /* launches that count, "3" or "2-5", from 1; NULL: all */
     const char *timeline;    /* a file for what happened when, in Chrome's trace event format; NULL: none */
     uint64_t timeline_limit; /* events in it; default a million */
+    const char *pages;       /* a file for which pages were accessed when (docs/pages.md); NULL: none */
+    uint64_t pages_interval; /* cycles in which a page is recorded once; default 10,000 */
+    uint64_t pages_limit;    /* accesses in it, and fault batches; default a million of each */
     void (*progress)(void *context, const struct pw_progress *p);
     void *progress_context;
     const volatile bool *interrupted; /* polled; when it becomes true the run ends with PW_INTERRUPTED */
@@ -67,6 +70,19 @@ struct pw_app_result {
     unsigned checks; /* that held, with verify */
 };
 
+/* A managed allocation, or several of the same name: what demand paging did to it. The counters are those of the metrics
+ * uvm.NAME, and of all allocations of an application add up to them, over the whole run. Pages are of 4 KiB. */
+struct pw_allocation_result {
+    const char *name;
+    unsigned app;
+    uint64_t count; /* how often it was allocated */
+    uint64_t bytes; /* of the largest of them */
+    uint64_t pages; /* of that one, with what the prefetcher rounds up to */
+    uint64_t far_faults, pages_in, pages_prefetched;
+    uint64_t prefetched_used, prefetched_evicted, prefetched_resident; /* the last two were no use so far */
+    uint64_t pages_evicted, pages_written, pages_thrashed;
+};
+
 /* One row per kernel launch or per interval. */
 struct pw_window {
     const char *name; /* of the kernel; NULL for an interval */
@@ -84,6 +100,8 @@ struct pw_result {
     double ipc_throughput, weighted_speedup, unfairness;
     size_t app_count;
     struct pw_app_result *apps;
+    size_t allocation_count; /* 0 where memory is not managed */
+    struct pw_allocation_result *allocations;
     size_t option_count;
     struct pw_option_value *options;
     size_t metric_count;

@@ -5,6 +5,7 @@
 #ifndef PW_GPU_GPU_H
 #define PW_GPU_GPU_H
 
+#include "gpu/page_log.h"
 #include "mem/l2.h"
 #include "policy/warp/warp_policy.h"
 #include "sim/timeline.h"
@@ -82,6 +83,7 @@ struct pw_gpu_wiring {
     const struct pw_page_table *const *tables;
     struct pw_touched *touched;   /* by application */
     struct pw_timeline *timeline; /* or NULL */
+    struct pw_page_log *page_log; /* or NULL */
     struct pw_uvm *uvm;           /* demand paging, or NULL: all memory is mapped before it is accessed */
     uint64_t frames;              /* of device memory */
     unsigned apps;

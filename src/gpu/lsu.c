@@ -58,6 +58,16 @@ static void touch_pages(struct pw_touched *touched, const struct pw_lsu_entry *e
     }
 }
 
+static void log_pages(struct pw_page_log *log, pw_asid app, const struct pw_lsu_entry *e, pw_cycle now)
+{
+    for (uint64_t i = 0, last = UINT64_MAX; i < e->count; i++) {
+        uint64_t vpn = e->lines[i].line >> (PW_PAGE_SHIFT - PW_LINE_SHIFT);
+        if (vpn != last)
+            pw_page_log_access(log, app, (pw_vpn){vpn}, e->kind, now);
+        last = vpn;
+    }
+}
+
 void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const uint64_t *words, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
@@ -80,6 +90,8 @@ void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const 
         g->launches[sm->app].stores_left += e->count;
     }
     touch_pages(&g->wiring.touched[sm->app], e);
+    if (__builtin_expect(g->wiring.page_log != NULL, false))
+        log_pages(g->wiring.page_log, sm->app, e, now);
     g->lines_outstanding += e->count;
     g->counters[sm->app].lines += e->count;
     if (l->wait == PW_LSU_NOT_WAITING)

@@ -15,6 +15,7 @@
 #include "mem/crossbar.h"
 #include "mem/dram.h"
 #include "mem/memory_map.h"
+#include "mem/remote.h"
 #include "mem/request.h"
 #include "sim/event.h"
 #include "sim/stats.h"
@@ -66,6 +67,8 @@ struct pw_memory_config {
     uint32_t core_mhz;
     uint32_t sms;
     unsigned apps;
+    struct pw_remote_config remote;
+    struct pw_link *link; /* to host memory, which lies behind device memory; NULL: there is none */
 };
 
 enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw_events *events,
@@ -75,7 +78,8 @@ void pw_memory_connect(struct pw_memory *m, const struct pw_memory_clients *clie
 void pw_memory_destroy(struct pw_memory *m);
 void pw_memory_register(struct pw_memory *m, struct pw_stats *stats);
 
-/* Sends a request of an SM that is ready at `ready` (not before now) through the crossbar. */
+/* Sends a request of an SM that is ready at `ready` (not before now) through the crossbar, to its L2 slice or, if its line
+ * is one of host memory, to the link. */
 void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready);
 
 /* Sends a page-table read: the walker sits beside the L2, so it reaches its slice at `at` without the crossbar. */

@@ -50,6 +50,11 @@ struct pw_link {
     uint32_t clock_mhz;
     struct curve curves[PW_LINK_DIRECTIONS];
     pw_cycle free[PW_LINK_DIRECTIONS]; /* when the last transfer queued so far ends */
+    struct {
+        pw_cycle free;      /* when the last small transfer ends, */
+        uint64_t remainder; /* and so many `rate`-ths of a cycle later */
+        uint64_t rate;      /* bytes per second */
+    } small[PW_LINK_DIRECTIONS];
     struct pw_link_counters counters[PW_LINK_DIRECTIONS];
 };
 
@@ -122,6 +127,14 @@ static enum pw_status make_table(const struct pw_link_config *config, struct cur
     return PW_OK;
 }
 
+/* Bytes per second along the last line of a curve. */
+static uint64_t final_rate(const struct curve *c)
+{
+    uint64_t bytes = c->points[c->count - 1].bytes - c->points[c->count - 2].bytes;
+    uint64_t time = c->points[c->count - 1].femtoseconds - c->points[c->count - 2].femtoseconds;
+    return (uint64_t)((unsigned __int128)bytes * FEMTOSECONDS / time);
+}
+
 enum pw_status pw_link_create(const struct pw_link_config *config, uint32_t clock_mhz, struct pw_events *events,
                               struct pw_link **out, struct pw_error *err)
 {
@@ -132,15 +145,16 @@ enum pw_status pw_link_create(const struct pw_link_config *config, uint32_t cloc
     l->events = events;
     l->clock_mhz = clock_mhz;
     for (int d = 0; d < PW_LINK_DIRECTIONS; d++) {
-        if (config->model == PW_LINK_LINEAR) {
+        enum pw_status status = PW_OK;
+        if (config->model == PW_LINK_LINEAR)
             make_line(config, (enum pw_link_direction)d, &l->curves[d]);
-            continue;
-        }
-        enum pw_status status = make_table(config, &l->curves[d], err);
+        else
+            status = make_table(config, &l->curves[d], err);
         if (status != PW_OK) {
             free(l);
             return status;
         }
+        l->small[d].rate = final_rate(&l->curves[d]);
     }
     *out = l;
     return PW_OK;
@@ -164,12 +178,36 @@ pw_cycle pw_link_cycles(const struct pw_link *l, enum pw_link_direction directio
     return (pw_cycle)((time * l->clock_mhz + per_cycle - 1) / per_cycle);
 }
 
+static pw_cycle small_end(const struct pw_link *l, enum pw_link_direction direction)
+{
+    return l->small[direction].free + (l->small[direction].remainder != 0);
+}
+
+pw_cycle pw_link_send_small(struct pw_link *l, enum pw_link_direction direction, uint64_t bytes, pw_cycle now)
+{
+    if (small_end(l, direction) <= now) {
+        l->small[direction].free = now;
+        l->small[direction].remainder = 0;
+    }
+    pw_cycle before = small_end(l, direction);
+    uint64_t rate = l->small[direction].rate;
+    uint64_t parts = l->small[direction].remainder + bytes * l->clock_mhz * 1000000;
+    l->small[direction].free += parts / rate;
+    l->small[direction].remainder = parts % rate;
+    if (l->free[direction] > before)
+        l->free[direction] += small_end(l, direction) - before;
+    l->counters[direction].small_bytes += bytes;
+    return small_end(l, direction);
+}
+
 pw_cycle pw_link_send(struct pw_link *l, enum pw_link_direction direction, uint64_t bytes, pw_cycle ready,
                       pw_event_fn *done, void *object, uint64_t argument)
 {
     struct pw_link_counters *c = &l->counters[direction];
     pw_cycle cycles = pw_link_cycles(l, direction, bytes);
     pw_cycle start = ready > l->free[direction] ? ready : l->free[direction];
+    if (start < small_end(l, direction))
+        start = small_end(l, direction);
     l->free[direction] = start + cycles;
     c->transfers++;
     c->transfers_4k += bytes == PW_PAGE_BYTES;
@@ -195,6 +233,8 @@ void pw_link_register(struct pw_link *l, struct pw_stats *stats)
         pw_stats_counter(stats, prefix ".transfers_4k", "transfers", "Those of exactly one 4 KiB page.",               \
                          &c->transfers_4k, 0, 0);                                                                      \
         pw_stats_counter(stats, prefix ".bytes", "bytes", "Bytes moved " way ".", &c->bytes, 0, 0);                    \
+        pw_stats_counter(stats, prefix ".small_bytes", "bytes",                                                        \
+                         "Bytes of single accesses " way ", which are no transfers.", &c->small_bytes, 0, 0);          \
         pw_stats_counter(stats, prefix ".busy_cycles", "cycles", "Cycles in which a transfer " way " was under way.",  \
                          &c->busy_cycles, 0, 0);                                                                       \
     } while (0)

@@ -2,7 +2,12 @@
  *
  * A transfer takes bytes / bandwidth(bytes). `table`: bandwidth by transfer size through measured points (UVM, Table 1),
  * interpolated so that bandwidth and time both grow with the size; outside the points the start cost implied by the first
- * two and the bandwidth implied by the last two go on. `linear`: a start cost and a rate, by direction. */
+ * two and the bandwidth implied by the last two go on. `linear`: a start cost and a rate, by direction.
+ *
+ * Small transfers, of single accesses, have a queue of their own: they go one after the other at the rate that long
+ * transfers approach, without a start cost, and pass between the packets of the transfers above, as PCIe lets them. The
+ * time they take is the others' loss: transfers queued from then on start so much later. The end of a transfer that was
+ * announced already stays. */
 #ifndef PW_MEM_LINK_H
 #define PW_MEM_LINK_H
 
@@ -27,6 +32,7 @@ extern const struct pw_option pw_link_options[];
 struct pw_link_counters {
     uint64_t transfers, bytes, busy_cycles;
     uint64_t transfers_4k; /* of exactly one 4 KiB page (UVM, Figure 7) */
+    uint64_t small_bytes;  /* in small transfers, which are not counted above */
 };
 
 struct pw_link;
@@ -44,5 +50,8 @@ pw_cycle pw_link_cycles(const struct pw_link *l, enum pw_link_direction directio
  * (may be NULL) is called then. */
 pw_cycle pw_link_send(struct pw_link *l, enum pw_link_direction direction, uint64_t bytes, pw_cycle ready,
                       pw_event_fn *done, void *object, uint64_t argument);
+
+/* Queues a small transfer that is ready now; returns when it ends. */
+pw_cycle pw_link_send_small(struct pw_link *l, enum pw_link_direction direction, uint64_t bytes, pw_cycle now);
 
 #endif

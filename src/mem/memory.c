@@ -113,6 +113,8 @@ static struct pw_slice *find_slice(struct pw_memory *m, struct pw_request *r)
 void pw_memory_forget_frame(struct pw_memory *m, unsigned app, pw_pfn frame)
 {
     struct pw_request r = {.app = (uint8_t)app};
+    if (frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT) >= m->remote.first_line)
+        return;
     for (uint32_t i = 0; i < PW_PAGE_BYTES / PW_LINE_BYTES; i++) {
         r.line = (frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT)) + i;
         struct pw_slice *s = find_slice(m, &r);
@@ -126,8 +128,12 @@ void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
 {
     uint32_t flits = r->kind == PW_REQUEST_READ ? 1 : m->flits[__builtin_popcount(r->sectors)];
     pw_cycle arrival = pw_port_send(&m->sm_up[r->source], ready, flits, m->config.crossbar.latency);
-    struct pw_slice *s = find_slice(m, r);
     m->pending++;
+    if (__builtin_expect(r->line >= m->remote.first_line, 0)) {
+        pw_events_post(m->events, arrival, pw_remote_arrive, m, (uint64_t)(uintptr_t)r);
+        return;
+    }
+    struct pw_slice *s = find_slice(m, r);
     pw_events_post(m->events, arrival, pw_slice_arrive, s, (uint64_t)(uintptr_t)r);
     pw_cache_prefetch(&s->cache, pw_set_index(s->map, r->line));
     pw_mshr_prefetch(&s->mshr, r->line);
@@ -219,8 +225,13 @@ enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw
     m->apps = calloc(config->apps, sizeof *m->apps);
     m->counters = calloc(config->apps, sizeof *m->counters);
     m->dram_counters = calloc(config->apps, sizeof *m->dram_counters);
+    m->remote = (struct pw_remote){.config = config->remote,
+                                   .link = config->link,
+                                   .first_line = (uint32_t)(config->dram.bytes >> PW_LINE_SHIFT),
+                                   .counters = calloc(config->apps, sizeof *m->remote.counters)};
     enum pw_status status = PW_OK;
-    if (!m->slices || !m->channels || !m->apps || !m->sm_up || !m->sm_down || !m->counters || !m->dram_counters)
+    if (!m->slices || !m->channels || !m->apps || !m->sm_up || !m->sm_down || !m->counters || !m->dram_counters ||
+        !m->remote.counters)
         status = pw_fail_memory(err, "memory system");
     if (status == PW_OK)
         status = divide_channels(m, err);
@@ -258,6 +269,7 @@ void pw_memory_destroy(struct pw_memory *m)
     free(m->sm_down);
     free(m->counters);
     free(m->dram_counters);
+    free(m->remote.counters);
     free(m);
 }
 
@@ -282,6 +294,7 @@ void pw_memory_register(struct pw_memory *m, struct pw_stats *stats)
 #undef COUNTER
     pw_stats_identity(stats, "l2.accesses", "l2.hits + l2.misses");
     pw_dram_register(stats, m->dram_counters);
+    pw_remote_register(m, stats);
 }
 
 uint64_t pw_memory_pending(const struct pw_memory *m)

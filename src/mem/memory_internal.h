@@ -44,6 +44,7 @@ struct pw_memory {
     struct pw_l2_counters *counters;
     struct pw_dram_counters *dram_counters;
     uint64_t pending;
+    struct pw_remote remote;
 };
 
 /* Events, whose object is the slice or the memory and whose argument is the request: its last flit is at its slice; it has

@@ -15,6 +15,8 @@ static enum pw_status backend_alloc(void *backend, uint32_t id, const char *name
     struct pw_app *a = backend;
     struct pw_uvm *uvm = a->system->uvm;
     enum pw_status status = pw_address_space_allocate(&a->space, name, bytes, uvm != NULL, out, err);
+    if (status == PW_OK && a->system->page_log)
+        pw_page_log_allocated(a->system->page_log, a->space.asid, name, pw_vpn_of(*out), bytes);
     return status == PW_OK && uvm ? pw_uvm_allocate(uvm, a->space.asid, name, pw_vpn_of(*out), bytes, err) : status;
 }
 
@@ -75,6 +77,8 @@ static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct
     if (status != PW_OK)
         return status;
     a->launches++;
+    if (s->page_log)
+        pw_page_log_launched(s->page_log, a->space.asid, a->launches);
     a->present = l;
     a->launched = now;
     if (a->finished)
@@ -171,6 +175,8 @@ static void start_over(struct pw_app *a, pw_cycle now)
 static void finish(struct pw_app *a, pw_cycle now)
 {
     struct pw_system *s = a->system;
+    if (s->page_log)
+        pw_page_log_stop(s->page_log, a->space.asid);
     a->finished = true;
     a->end = now;
     a->instructions = pw_gpu_app_issued(s->gpu, a->index);

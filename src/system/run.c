@@ -14,9 +14,21 @@ static double seconds_since(const struct timespec *begun)
     return (double)(now.tv_sec - begun->tv_sec) + 1e-9 * (double)(now.tv_nsec - begun->tv_nsec);
 }
 
-/* Simulates without regard to spec->alone. The timeline, if there is one, is the caller's to finish. */
-static enum pw_status run_once(const struct pw_run_spec *spec, struct pw_result **out,
-                               struct pw_timeline **out_timeline, struct pw_error *err)
+/* Files that a run has written and that have no name yet. */
+struct logs {
+    struct pw_timeline *timeline;
+    struct pw_page_log *pages;
+};
+
+static enum pw_status finish_logs(struct logs *logs, struct pw_error *err)
+{
+    enum pw_status status = logs->timeline ? pw_timeline_finish(logs->timeline, err) : PW_OK;
+    return status == PW_OK && logs->pages ? pw_page_log_finish(logs->pages, err) : status;
+}
+
+/* Simulates without regard to spec->alone. The logs, if there are any, are the caller's to finish. */
+static enum pw_status run_once(const struct pw_run_spec *spec, struct pw_result **out, struct logs *out_logs,
+                               struct pw_error *err)
 {
     struct timespec begun;
     clock_gettime(CLOCK_MONOTONIC, &begun);
@@ -37,8 +49,9 @@ static enum pw_status run_once(const struct pw_run_spec *spec, struct pw_result 
         status = pw_system_result(system, options, spec->machine ? spec->machine : "mosaic", design,
                                   seconds_since(&begun), out, err);
     if (status == PW_OK) {
-        *out_timeline = system->timeline;
+        *out_logs = (struct logs){system->timeline, system->page_log};
         system->timeline = NULL;
+        system->page_log = NULL;
     }
     pw_system_destroy(system);
     for (unsigned i = 0; i < PW_MAX_APPS; i++)
@@ -68,9 +81,9 @@ static enum pw_status run_alone(const struct pw_run_spec *spec, const struct pw_
     alone.set_count = spec->set_count + 2;
     alone.interval = 0;
     alone.verify = false;
-    alone.timeline = NULL;
+    alone.timeline = alone.pages = NULL;
     struct pw_result *result = NULL;
-    struct pw_timeline *none = NULL;
+    struct logs none = {0};
     enum pw_status status = run_once(&alone, &result, &none, err);
     if (status == PW_OK)
         *out_ipc = result->apps[0].ipc;
@@ -85,8 +98,8 @@ enum pw_status pw_run(const struct pw_run_spec *spec, struct pw_result **out, st
     struct pw_result *r = NULL;
     if (spec->alone && (spec->warmup || spec->kernels))
         return pw_fail(err, PW_USER_ERROR, "--alone compares whole runs; leave out --warmup and --kernels");
-    struct pw_timeline *timeline = NULL;
-    enum pw_status status = run_once(spec, &r, &timeline, err);
+    struct logs logs = {0};
+    enum pw_status status = run_once(spec, &r, &logs, err);
     for (unsigned i = 0; status == PW_OK && spec->alone && i < r->app_count; i++) {
         struct pw_app_result *app = &r->apps[i];
         status = run_alone(spec, app, &app->ipc_alone, err);
@@ -96,9 +109,10 @@ enum pw_status pw_run(const struct pw_run_spec *spec, struct pw_result **out, st
         r->weighted_speedup += app->ipc / app->ipc_alone;
         r->unfairness = slowdown > r->unfairness ? slowdown : r->unfairness;
     }
-    if (status == PW_OK && timeline)
-        status = pw_timeline_finish(timeline, err);
-    pw_timeline_destroy(timeline);
+    if (status == PW_OK)
+        status = finish_logs(&logs, err);
+    pw_timeline_destroy(logs.timeline);
+    pw_page_log_destroy(logs.pages);
     if (status != PW_OK) {
         pw_result_free(r);
         return status;

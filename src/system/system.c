@@ -119,6 +119,14 @@ static enum pw_status create_timeline(struct pw_system *s, struct pw_error *err)
     return PW_OK;
 }
 
+static enum pw_status create_page_log(struct pw_system *s, struct pw_error *err)
+{
+    const struct pw_run_spec *spec = s->spec;
+    if (!spec->pages)
+        return PW_OK;
+    return pw_page_log_create(spec->pages, spec->pages_interval, spec->pages_limit, &s->page_log, err);
+}
+
 /* Ends the timeline with the run, before what is left over comes to rest. */
 static void end_timeline(struct pw_system *s)
 {
@@ -144,15 +152,19 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
     if (status != PW_OK)
         return status;
     status = create_timeline(s, err);
+    if (status == PW_OK)
+        status = create_page_log(s, err);
+    if (status == PW_OK)
+        status = pw_paging_create(s, err);
     if (status != PW_OK)
         return status;
-    status = pw_paging_create(s, err);
-    if (status != PW_OK)
-        return status;
+    if (s->page_log && s->uvm)
+        pw_uvm_keep_batches(s->uvm);
     struct pw_gpu_wiring wiring = {.events = s->events,
                                    .tables = s->tables,
                                    .touched = s->touched,
                                    .timeline = s->timeline,
+                                   .page_log = s->page_log,
                                    .uvm = s->uvm,
                                    .frames = pw_frames_total(s->physical.frames),
                                    .apps = s->app_count,
@@ -200,6 +212,8 @@ void pw_system_destroy(struct pw_system *s)
     pw_paging_destroy(s);
     pw_stats_destroy(s->stats);
     pw_timeline_destroy(s->timeline);
+    pw_page_log_destroy(s->page_log);
+    pw_system_release_allocations(s);
     pw_physical_memory_release(&s->physical);
     pw_events_destroy(s->events);
     pw_spans_release(&s->kernels);
@@ -317,8 +331,12 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
         status = pw_gpu_check_idle(s->gpu, err);
     if (status == PW_OK)
         status = close_region(s, err);
+    if (status == PW_OK)
+        status = pw_system_keep_allocations(s, err);
     if (status != PW_OK)
         return status;
+    if (s->page_log)
+        pw_system_log_pages(s);
     /* Applications that were started over and what is still on its way to DRAM come to rest after the end, so that the
      * identities can be checked on an idle GPU. */
     bool never = false;

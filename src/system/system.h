@@ -59,11 +59,14 @@ struct pw_system {
     struct pw_gpu *gpu;
     struct pw_stats *stats;
     struct pw_timeline *timeline; /* or NULL; tracks 0 to app_count - 1 have the launches */
+    struct pw_page_log *page_log; /* or NULL */
     bool starting;                /* programs run up to their first launch; nothing has been backed or launched yet */
     bool stop;                    /* the event loop returns */
     struct pw_error failure;
     pw_cycle end;
     struct pw_spans kernels, intervals;
+    size_t allocation_count; /* at the end of the run; owned, with their names */
+    struct pw_allocation_result *allocations;
     uint32_t first_kernel, last_kernel; /* region of interest; 0: everything */
     uint64_t *region_from, *region_to;  /* snapshots; NULL: the whole run */
     pw_cycle region_first, region_outer;
@@ -97,6 +100,12 @@ bool pw_spans_begin(struct pw_system *s, struct pw_spans *spans, const char *nam
                     pw_cycle now);
 void pw_spans_end(struct pw_system *s, struct pw_span *span, pw_cycle now);
 void pw_spans_release(struct pw_spans *spans);
+
+/* allocations.c: at the end of a run, before what is left over comes to rest. Keeps what the result has to say of
+ * allocations, and puts launches, batches and allocations into the log of page accesses. */
+enum pw_status pw_system_keep_allocations(struct pw_system *s, struct pw_error *err);
+void pw_system_log_pages(struct pw_system *s);
+void pw_system_release_allocations(struct pw_system *s);
 
 /* result.c: checks the identities; a broken one is PW_FAILED. */
 enum pw_status pw_system_result(struct pw_system *s, struct pw_options *options, const char *machine,

@@ -294,7 +294,7 @@ static void mistakes_in_keys_and_variants_are_told(void **state)
     static const char *const table[][2] = {
         {"a: [1]\n", "f:1: lists are not accepted"},
         {"title: T\nvarients: {a: {design: b}}\n", "f:2: unknown key 'varients'; did you mean 'variants'?"},
-        {"colour: red\n", "f:1: unknown key 'colour' (there are: title where machine set seed mean notes variants "
+        {"colour: red\n", "f:1: unknown key 'colour' (there are: title where machine set seed mean scope notes variants "
                           "workloads measures table claims)"},
         {"title: {a: b}\n", "f:1: 'title' takes a text, not a map"},
         {"title: \"\"\n", "f:1: 'title' is empty"},
