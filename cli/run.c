@@ -11,9 +11,9 @@
 #include <string.h>
 
 struct arguments {
-    const char *machine, *design, *workload, *kernels, *json, *csv, *timeline;
+    const char *machine, *design, *workload, *kernels, *json, *csv, *timeline, *pages;
     struct pw_cli_list sets;
-    uint64_t seed, interval, warmup, timeline_limit;
+    uint64_t seed, interval, warmup, timeline_limit, pages_interval, pages_limit;
     bool quiet, verify, alone;
 };
 
@@ -32,6 +32,12 @@ static const struct pw_cli_flag flags[] = {
      "write walks, misses, stalls and launches as a trace for ui.perfetto.dev"},
     {0, "timeline-limit", PW_CLI_NUMBER, offsetof(struct arguments, timeline_limit), "N",
      "keep so many events in it (default 1000000)"},
+    {0, "pages", PW_CLI_TEXT, offsetof(struct arguments, pages), "FILE",
+     "write which pages were accessed when, fault batches and allocations as CSV"},
+    {0, "pages-interval", PW_CLI_NUMBER, offsetof(struct arguments, pages_interval), "CYCLES",
+     "record a page once in so many cycles of a launch (default 10000)"},
+    {0, "pages-limit", PW_CLI_NUMBER, offsetof(struct arguments, pages_limit), "N",
+     "keep so many accesses, and so many batches, in it (default 1000000)"},
     {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL, "no table and no progress bar"},
     {0, "verify", PW_CLI_SWITCH, offsetof(struct arguments, verify), NULL,
      "check the workload's result against a sequential implementation"},
@@ -51,26 +57,43 @@ static bool is_dash(const char *path)
     return path && strcmp(path, "-") == 0;
 }
 
+/* Files that take long to come have to be files of their own that can be written. */
+static int check_outputs(const struct arguments *a)
+{
+    const struct {
+        const char *flag, *path;
+        bool is_log; /* written as the run goes on, and put into place when it is complete */
+    } outputs[] = {{"--json", a->json, false},
+                   {"--csv", a->csv, false},
+                   {"--timeline", a->timeline, true},
+                   {"--pages", a->pages, true}};
+    enum { COUNT = sizeof outputs / sizeof *outputs };
+    for (size_t i = 0; i < COUNT; i++) {
+        struct pw_error err = {0};
+        const char *path = outputs[i].path;
+        if (!path)
+            continue;
+        if (outputs[i].is_log && is_dash(path))
+            return pw_cli_fail(PW_USER_ERROR, "%s cannot go to standard output; name a file", outputs[i].flag);
+        for (size_t k = 0; k < i; k++)
+            if (!is_dash(path) && outputs[k].path && !strcmp(path, outputs[k].path))
+                return pw_cli_fail(PW_USER_ERROR, "%s and %s name the same file \"%s\"", outputs[k].flag,
+                                   outputs[i].flag, path);
+        if (pw_output_check(path, &err) != PW_OK)
+            return pw_cli_report(&err);
+    }
+    return PW_OK;
+}
+
 static int check_arguments(const struct arguments *a, int rest, char **operands)
 {
-    struct pw_error err = {0};
     if (rest > 0)
         return pw_cli_fail(PW_USER_ERROR, "run takes no \"%s\"; a workload is given with -w", operands[0]);
     if (!a->workload)
         return pw_cli_fail(PW_USER_ERROR, "no workload given; use -w NAME (`pagewalk list workloads` shows them)");
     if (is_dash(a->json) && is_dash(a->csv))
         return pw_cli_fail(PW_USER_ERROR, "--json and --csv cannot both go to standard output; name a file for one");
-    if (a->json && a->csv && strcmp(a->json, a->csv) == 0)
-        return pw_cli_fail(PW_USER_ERROR, "--json and --csv name the same file \"%s\"", a->json);
-    if (is_dash(a->timeline))
-        return pw_cli_fail(PW_USER_ERROR, "--timeline cannot go to standard output; name a file");
-    if (a->timeline && ((a->json && !strcmp(a->timeline, a->json)) || (a->csv && !strcmp(a->timeline, a->csv))))
-        return pw_cli_fail(PW_USER_ERROR, "--timeline names the same file \"%s\" as another output", a->timeline);
-    if (a->timeline && pw_output_check(a->timeline, &err) != PW_OK)
-        return pw_cli_report(&err);
-    if ((a->json && pw_output_check(a->json, &err) != PW_OK) || (a->csv && pw_output_check(a->csv, &err) != PW_OK))
-        return pw_cli_report(&err);
-    return PW_OK;
+    return check_outputs(a);
 }
 
 typedef void format(const struct pw_result *r, struct pw_text *out);
@@ -121,6 +144,9 @@ static int simulate(const struct arguments *a)
         .kernels = a->kernels,
         .timeline = a->timeline,
         .timeline_limit = a->timeline_limit,
+        .pages = a->pages,
+        .pages_interval = a->pages_interval,
+        .pages_limit = a->pages_limit,
         .progress = bar.enabled ? pw_cli_progress_update : NULL,
         .progress_context = &bar,
         .interrupted = pw_cli_catch_interrupts(),
@@ -159,7 +185,8 @@ const struct pw_cli_command pw_cli_run_command = {
     .details =
         "Exit code 0: done; 1: the run failed; 2: a mistake in the arguments or a file; 130: interrupted.\n"
         "Results go to standard output or the named file, whole or not at all.\n\n"
-        "Example: pagewalk run -m mosaic -d gpu-mmu -w HS:size=1024 --set l2_tlb.base_entries=1024 --json hs.json",
+        "Example: pagewalk run -m mosaic -d gpu-mmu -w HS:size=1024 --set l2_tlb.base_entries=1024 --json hs.json\n"
+        "         pagewalk run -w NW --set paging.mode=demand --set uvm.memory=4MB --pages nw-pages.csv",
     .flags = flags,
     .run = run,
 };

@@ -10,6 +10,9 @@ enum { PW_RESULT_SCHEMA = 1 };
 /* One JSON object. What depends on the host is the last member, "host". */
 void pw_result_json(const struct pw_result *r, struct pw_text *out);
 
+/* An element of its "allocations". */
+void pw_allocation_json(const struct pw_allocation_result *a, struct pw_text *out);
+
 /* Long form with a header: run, app, component, metric, unit, value. */
 void pw_result_csv(const struct pw_result *r, struct pw_text *out);
 

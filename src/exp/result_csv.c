@@ -4,8 +4,10 @@
  * Columns: run (machine/design/applications/seed), app ("app0", or empty for the whole machine), component, metric,
  * unit, value. A metric named "app0.l1_tlb.hits" has app "app0", component "l1_tlb" and metric "hits"; the whole
  * machine's "gpu0.l1_tlb.hits" has component "gpu0.l1_tlb", since there may be several GPUs. Rows of a kernel launch or
- * an interval have it in front of the component: "kernel3.l1_tlb". Component "host" depends on the host. */
+ * an interval have it in front of the component: "kernel3.l1_tlb"; those of an allocation have component
+ * "allocation.NAME". Component "host" depends on the host. */
 #include "exp/result.h"
+#include "uvm/allocation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +72,19 @@ static void metric_row(struct writer *w, const struct pw_metric *m)
         integer_row(w, app, component, metric, m->unit, m->integer);
     else
         real_row(w, app, component, metric, m->unit, m->real);
+}
+
+static void allocation_rows(struct writer *w, const struct pw_allocation_result *a)
+{
+    char app[32], component[LABEL_CAPACITY];
+    snprintf(app, sizeof app, "app%u", a->app);
+    snprintf(component, sizeof component, "allocation.%s", a->name);
+    integer_row(w, app, component, "count", "", a->count);
+    integer_row(w, app, component, "bytes", "bytes", a->bytes);
+    integer_row(w, app, component, "pages", "pages", a->pages);
+#define ROW(member, unit) integer_row(w, app, component, #member, unit, a->member);
+    PW_ALLOCATION_COUNTERS(ROW)
+#undef ROW
 }
 
 static const char *unit_of(const struct pw_result *r, const char *window_metric)
@@ -158,6 +173,8 @@ void pw_result_csv(const struct pw_result *r, struct pw_text *out)
             real_row(&w, app, "run", "ipc_alone", "instructions/cycle", r->apps[i].ipc_alone);
         integer_row(&w, app, "run", "sms", "SMs", r->apps[i].sms);
     }
+    for (size_t i = 0; i < r->allocation_count; i++)
+        allocation_rows(&w, &r->allocations[i]);
     for (size_t i = 0; i < r->metric_count; i++)
         metric_row(&w, &r->metrics[i]);
     add_windows(&w, r);

@@ -110,6 +110,7 @@ static enum pw_status check_result(const char *path, const json_t *root, struct 
     enum pw_status status = check_map(path, root, "options", true, err);
     status = status == PW_OK ? check_map(path, root, "metrics", false, err) : status;
     status = status == PW_OK ? check_array(path, root, "apps", true, err) : status;
+    status = status == PW_OK ? check_array(path, root, "allocations", false, err) : status;
     status = status == PW_OK ? check_array(path, root, "identities", true, err) : status;
     status = status == PW_OK ? check_array(path, root, "kernels", false, err) : status;
     return status == PW_OK ? check_array(path, root, "intervals", false, err) : status;
@@ -273,6 +274,7 @@ static void compare_all(struct comparison *c)
     compare(c, "cycles", json_object_get(c->a, "cycles"), json_object_get(c->b, "cycles"));
     compare(c, "nanoseconds", json_object_get(c->a, "nanoseconds"), json_object_get(c->b, "nanoseconds"));
     compare_rows(c, "apps", "app");
+    compare_rows(c, "allocations", "allocation");
     compare_windows(c, "kernels");
     compare_windows(c, "intervals");
     open_section(c, "Metrics", true);

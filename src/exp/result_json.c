@@ -5,6 +5,7 @@
  * readable. Kernel and interval rows are arrays parallel to "window_metrics", since repeating eighty names in each of
  * a million rows would make most of the file. */
 #include "exp/result.h"
+#include "uvm/allocation.h"
 
 #include <string.h>
 
@@ -76,6 +77,38 @@ static void add_apps(const struct pw_result *r, struct pw_text *out)
         pw_text_add(out, ", ");
         add_integer(out, "checks", app->checks);
         pw_text_add(out, "}");
+    }
+    pw_text_add(out, "\n  ],\n");
+}
+
+void pw_allocation_json(const struct pw_allocation_result *a, struct pw_text *out)
+{
+    pw_text_add(out, "{");
+    add_string(out, "name", a->name);
+    pw_text_add(out, ", ");
+    add_integer(out, "app", a->app);
+    pw_text_add(out, ", ");
+    add_integer(out, "count", a->count);
+    pw_text_add(out, ", ");
+    add_integer(out, "bytes", a->bytes);
+    pw_text_add(out, ", ");
+    add_integer(out, "pages", a->pages);
+#define MEMBER(member, unit)                                                                                           \
+    pw_text_add(out, ", ");                                                                                            \
+    add_integer(out, #member, a->member);
+    PW_ALLOCATION_COUNTERS(MEMBER)
+#undef MEMBER
+    pw_text_add(out, "}");
+}
+
+static void add_allocations(const struct pw_result *r, struct pw_text *out)
+{
+    if (!r->allocation_count)
+        return;
+    pw_text_add(out, "  \"allocations\": [");
+    for (size_t i = 0; i < r->allocation_count; i++) {
+        pw_text_print(out, "%s    ", between(i));
+        pw_allocation_json(&r->allocations[i], out);
     }
     pw_text_add(out, "\n  ],\n");
 }
@@ -175,6 +208,7 @@ void pw_result_json(const struct pw_result *r, struct pw_text *out)
     }
     pw_text_add(out, ",\n");
     add_apps(r, out);
+    add_allocations(r, out);
     add_metrics(r, out);
     add_identities(r, out);
     add_window_metrics(r, out);

@@ -84,6 +84,17 @@ static void add_apps(struct box *b, const struct pw_system *s)
     }
 }
 
+static void add_allocations(struct box *b, const struct pw_system *s)
+{
+    struct pw_result *r = &b->result;
+    r->allocations = take(b, s->allocation_count, sizeof *r->allocations);
+    for (size_t i = 0; r->allocations && i < s->allocation_count; i++) {
+        r->allocations[i] = s->allocations[i];
+        r->allocations[i].name = text(b, "%s", s->allocations[i].name);
+        r->allocation_count = i + 1;
+    }
+}
+
 static void add_options(struct box *b, const struct pw_options *options)
 {
     struct pw_result *r = &b->result;
@@ -181,6 +192,7 @@ enum pw_status pw_system_result(struct pw_system *s, struct pw_options *options,
     r->machine = text(b, "%s", machine);
     r->design = text(b, "%s", design);
     add_apps(b, s);
+    add_allocations(b, s);
     add_options(b, options);
     add_metrics(b, s);
     add_window_names(b, s);
