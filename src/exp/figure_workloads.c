@@ -19,6 +19,7 @@ enum { PROGRAM_LIMIT = 256, ITEM_LIMIT = 4096 };
 /* A group while it is read: its items as "HS:side=512,CONS". */
 struct group {
     const struct figure_reader *r;
+    const struct pw_sizes *sizes;
     const char *name;
     int line;
     size_t count;
@@ -86,25 +87,28 @@ static char *repeated(const char *item, uint64_t copies)
     return text.bytes;
 }
 
-static enum pw_status read_each(struct group *g, const struct figure_entry *each, uint64_t copies)
+static enum pw_status read_list(struct group *g, const char *list, uint64_t copies)
 {
-    const struct pw_workload *programs[PROGRAM_LIMIT];
-    size_t count;
-    enum pw_status status = find_programs(g, each, programs, &count);
-    for (size_t i = 0; i < count && status == PW_OK; i++)
-        status = add_item(g, repeated(programs[i]->name, copies));
-    return status;
-}
-
-static enum pw_status read_list(struct group *g, const struct figure_entry *list, uint64_t copies)
-{
-    char *copy = strdup(list->value), *rest = NULL;
+    char *copy = strdup(list), *rest = NULL;
     if (!copy)
         return pw_figure_no_memory(g->r);
     enum pw_status status = PW_OK;
     for (char *word = strtok_r(copy, " ", &rest); word && status == PW_OK; word = strtok_r(NULL, " ", &rest))
         status = add_item(g, repeated(word, copies));
     free(copy);
+    return status;
+}
+
+static enum pw_status read_each(struct group *g, const struct figure_entry *each, uint64_t copies)
+{
+    const char *list = pw_sizes_list(g->sizes, each->value);
+    if (list)
+        return read_list(g, list, copies);
+    const struct pw_workload *programs[PROGRAM_LIMIT];
+    size_t count;
+    enum pw_status status = find_programs(g, each, programs, &count);
+    for (size_t i = 0; i < count && status == PW_OK; i++)
+        status = add_item(g, repeated(programs[i]->name, copies));
     return status;
 }
 
@@ -230,18 +234,17 @@ static enum pw_status collect(struct group *g)
         return status;
     if (field(g, "each"))
         return read_each(g, field(g, "each"), copies);
-    return field(g, "list") ? read_list(g, field(g, "list"), copies) : read_random(g, field(g, "random"));
+    return field(g, "list") ? read_list(g, field(g, "list")->value, copies) : read_random(g, field(g, "random"));
 }
 
 /* Appends one application: its program to `programs`, and with its size to `text`. */
-static enum pw_status add_app(const struct group *g, const struct pw_sizes *sizes, const char *app,
-                              struct pw_text *programs, struct pw_text *text)
+static enum pw_status add_app(const struct group *g, const char *app, struct pw_text *programs, struct pw_text *text)
 {
     char name[64], whole[512];
     const char *own = strchr(app, ':');
     size_t length = own ? (size_t)(own - app) : strlen(app);
     snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 63, app);
-    const char *size = own ? "" : pw_sizes_parameters(sizes, name, g->r->figure->scope);
+    const char *size = own ? "" : pw_sizes_parameters(g->sizes, name, g->r->figure->scope);
     snprintf(whole, sizeof whole, "%s%s%s", app, *size ? ":" : "", size);
     struct pw_program program;
     enum pw_status status = pw_program_parse(whole, &program, g->r->err);
@@ -253,7 +256,7 @@ static enum pw_status add_app(const struct group *g, const struct pw_sizes *size
     return PW_OK;
 }
 
-static enum pw_status add_workload(const struct group *g, const struct pw_sizes *sizes, const char *item)
+static enum pw_status add_workload(const struct group *g, const char *item)
 {
     struct pw_figure *f = g->r->figure;
     if (f->workload_count == PW_FIGURE_MAX_WORKLOADS)
@@ -268,7 +271,7 @@ static enum pw_status add_workload(const struct group *g, const struct pw_sizes 
         if (++apps > PW_MAX_APPS)
             status = pw_figure_refuse(g->r, g->line, "a workload has at most %d applications", PW_MAX_APPS);
         else
-            status = add_app(g, sizes, strsep(&rest, ","), &programs, &text);
+            status = add_app(g, strsep(&rest, ","), &programs, &text);
     }
     free(copy);
     if (status == PW_OK && (programs.failed || text.failed))
@@ -284,7 +287,7 @@ static enum pw_status add_workload(const struct group *g, const struct pw_sizes 
 }
 
 /* `quick` or `full` of the items, evenly spread; all where the key is missing or there are no more. */
-static enum pw_status sample(const struct group *g, const struct pw_sizes *sizes)
+static enum pw_status sample(const struct group *g)
 {
     uint64_t wanted;
     const struct figure_entry *e = field(g, g->r->figure->scope == PW_QUICK ? "quick" : "full");
@@ -292,7 +295,7 @@ static enum pw_status sample(const struct group *g, const struct pw_sizes *sizes
     if (wanted > g->count)
         wanted = g->count;
     for (uint64_t i = 0; i < wanted && status == PW_OK; i++)
-        status = add_workload(g, sizes, g->items[(2 * i + 1) * g->count / (2 * wanted)]);
+        status = add_workload(g, g->items[(2 * i + 1) * g->count / (2 * wanted)]);
     return status;
 }
 
@@ -312,10 +315,10 @@ static enum pw_status add_group(const struct figure_reader *r, const struct figu
     grown[f->group_count] = strdup(first->name);
     if (!grown[f->group_count++])
         return pw_figure_no_memory(r);
-    struct group g = {.r = r, .name = first->name, .line = first->line};
+    struct group g = {.r = r, .sizes = sizes, .name = first->name, .line = first->line};
     enum pw_status status = collect(&g);
     if (status == PW_OK)
-        status = sample(&g, sizes);
+        status = sample(&g);
     for (size_t i = 0; i < g.count; i++)
         free(g.items[i]);
     free(g.items);

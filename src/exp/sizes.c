@@ -1,4 +1,4 @@
-/* Reads the sizes and costs of programs. Every name has to be a program and every parameter one of its own: a slip in this
+/* Reads the sizes and costs of programs and the lists of workloads. Every name has to be a program and every parameter one of its own: a slip in this
  * file would otherwise be found only by the figure that happens to use it. */
 #include "exp/sizes.h"
 
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECTION_COST = 2, SECTION_COUNT };
-static const char *const sections[SECTION_COUNT + 1] = {"quick", "full", "cost"};
+enum { SECTION_COST = 2, SECTION_LISTS, SECTION_COUNT };
+static const char *const sections[SECTION_COUNT + 1] = {"quick", "full", "cost", "lists"};
 
 enum { PROGRAM_LIMIT = 256 };
 
@@ -69,6 +69,17 @@ static enum pw_status replace(char **target, const char *value, struct pw_error 
     return *target ? PW_OK : pw_fail_memory(err, "sizes of programs");
 }
 
+static enum pw_status add_list(struct pw_sizes *s, const char *name, const char *value, struct pw_error *err)
+{
+    struct pw_workload_list *grown = realloc(s->lists, (s->list_count + 1) * sizeof *grown);
+    if (!grown)
+        return pw_fail_memory(err, "lists of workloads");
+    s->lists = grown;
+    struct pw_workload_list *list = &grown[s->list_count++];
+    *list = (struct pw_workload_list){strdup(name), strdup(value)};
+    return list->name && list->workloads ? PW_OK : pw_fail_memory(err, "lists of workloads");
+}
+
 static enum pw_status visit(void *context, const char *key, const char *value, int line, struct pw_error *err)
 {
     (void)line;
@@ -83,9 +94,12 @@ static enum pw_status visit(void *context, const char *key, const char *value, i
         which++;
     if (which == SECTION_COUNT || !name) {
         const char *near = pw_suggest(section, sections);
-        return pw_fail(err, PW_USER_ERROR, "'%s' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM%s%s", key,
+        return pw_fail(err, PW_USER_ERROR,
+                       "'%s' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM, lists.NAME%s%s", key,
                        near ? "; did you mean " : "", near ? near : "");
     }
+    if (which == SECTION_LISTS)
+        return add_list(s, name, value, err);
     if (which != SECTION_COST && !strcmp(name, "default"))
         return replace(&s->fallback[which], value, err);
     enum pw_status status = check_program(name, which == SECTION_COST ? "" : value, err);
@@ -118,9 +132,22 @@ void pw_sizes_release(struct pw_sizes *s)
         free(s->programs[i].parameters[PW_FULL]);
     }
     free(s->programs);
+    for (size_t i = 0; i < s->list_count; i++) {
+        free(s->lists[i].name);
+        free(s->lists[i].workloads);
+    }
+    free(s->lists);
     free(s->fallback[PW_QUICK]);
     free(s->fallback[PW_FULL]);
     *s = (struct pw_sizes){0};
+}
+
+const char *pw_sizes_list(const struct pw_sizes *s, const char *name)
+{
+    for (size_t i = 0; i < s->list_count; i++)
+        if (strcmp(s->lists[i].name, name) == 0)
+            return s->lists[i].workloads;
+    return NULL;
 }
 
 const char *pw_sizes_parameters(const struct pw_sizes *s, const char *program, enum pw_scope scope)

@@ -1,4 +1,5 @@
-/* How large the programs of a figure are in each scope, and what a run of them costs: experiments/sizes.yaml, compiled in.
+/* How large the programs of a figure are in each scope, what a run of them costs, and lists of workloads that several
+ * figures share: experiments/sizes.yaml, compiled in.
  *
  *     quick:
  *       default: scale=0.1                 # of programs that are not named
@@ -6,7 +7,9 @@
  *     full:
  *       default: ""
  *     cost:                                # CPU seconds of one run with gpu-mmu on one core: quick, then full
- *       HS: 0.4 12 */
+ *       HS: 0.4 12
+ *     lists:                               # `each: NAME` in a figure
+ *       pairs: HS,CONS NW,HISTO */
 #ifndef PW_EXP_SIZES_H
 #define PW_EXP_SIZES_H
 
@@ -20,6 +23,10 @@ struct pw_sizes {
         double seconds[2];   /* 0: not known */
     } * programs;
     char *fallback[2]; /* parameters of programs that are not named */
+    size_t list_count;
+    struct pw_workload_list {
+        char *name, *workloads;
+    } * lists;
 };
 
 extern const struct pw_figure_file pw_sizes_file;
@@ -28,6 +35,9 @@ enum pw_status pw_sizes_load(struct pw_sizes *out, struct pw_error *err); /* of 
 enum pw_status pw_sizes_read(const char *text, size_t length, const char *file_name, struct pw_sizes *out,
                              struct pw_error *err);
 void pw_sizes_release(struct pw_sizes *s);
+
+/* The workloads of a list, separated by blanks; NULL when there is none of that name. */
+const char *pw_sizes_list(const struct pw_sizes *s, const char *name);
 
 /* "" where a program runs as it is. */
 const char *pw_sizes_parameters(const struct pw_sizes *s, const char *program, enum pw_scope scope);

@@ -256,8 +256,8 @@ static void sizes_files_are_read(void **state)
         const char *text, *message;
     } table[] = {
         {"quik: {HS: side=64}",
-         "s:1: 'quik.HS' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM; did you mean quick"},
-        {"quick: 1", "s:1: 'quick' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM; did you mean quick"},
+         "s:1: 'quik.HS' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM, lists.NAME; did you mean quick"},
+        {"quick: 1", "s:1: 'quick' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM, lists.NAME; did you mean quick"},
         {"cost:\n  HS: 1", "s:2: the cost of 'HS' has to be two numbers above 0, seconds quick and full"},
         {"cost: {HS: 1 -2}", "s:1: the cost of 'HS' has to be two numbers above 0, seconds quick and full"},
         {"cost: {HS: 1 2 3}", "s:1: the cost of 'HS' has to be two numbers above 0, seconds quick and full"},
