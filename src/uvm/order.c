@@ -30,7 +30,8 @@ void pw_order_destroy(struct pw_order *o)
         return;
     free(o->by_page.links);
     free(o->by_page.reserved);
-    free(o->by_block.blocks);
+    free(o->by_block.links);
+    free(o->by_block.leaves);
     free(o->pool.pages);
     free(o->pool.place);
     free(o);
@@ -145,7 +146,7 @@ pw_page_id pw_order_next(struct pw_order *o)
 size_t pw_order_bytes(const struct pw_order *o)
 {
     if (is_of_blocks(o))
-        return sizeof *o + o->capacity * sizeof *o->by_block.blocks;
+        return sizeof *o + o->capacity * (sizeof *o->by_block.links + sizeof *o->by_block.leaves);
     if (o->kind == PW_ORDER_PAGES)
         return sizeof *o + o->capacity * sizeof *o->by_page.links + (o->capacity + 63) / 64 * sizeof(uint64_t);
     return sizeof *o + o->capacity * (sizeof *o->pool.pages + sizeof *o->pool.place);

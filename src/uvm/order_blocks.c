@@ -16,21 +16,26 @@
 
 enum pw_status pw_block_list_resize(struct pw_block_list *o, size_t old_blocks, size_t blocks, struct pw_error *err)
 {
-    struct pw_order_block *grown = realloc(o->blocks, blocks * sizeof *grown);
-    if (!grown)
+    struct pw_block_link *links = realloc(o->links, blocks * sizeof *links);
+    if (links)
+        o->links = links;
+    struct pw_block_leaves *leaves = realloc(o->leaves, blocks * sizeof *leaves);
+    if (leaves)
+        o->leaves = leaves;
+    if (!links || !leaves)
         return pw_fail_memory(err, "the order of resident blocks");
-    memset(grown + old_blocks, 0, (blocks - old_blocks) * sizeof *grown);
-    o->blocks = grown;
+    memset(links + old_blocks, 0, (blocks - old_blocks) * sizeof *links);
+    memset(leaves + old_blocks, 0, (blocks - old_blocks) * sizeof *leaves);
     return PW_OK;
 }
 
 /* A block that joins right behind the last reserved one becomes the border. */
 static void append(struct pw_block_list *o, uint32_t block)
 {
-    struct pw_order_block *b = &o->blocks[block];
+    struct pw_block_link *b = &o->links[block];
     b->next = NO_BLOCK;
     b->previous = o->tail;
-    *(o->tail == NO_BLOCK ? &o->head : &o->blocks[o->tail].next) = block;
+    *(o->tail == NO_BLOCK ? &o->head : &o->links[o->tail].next) = block;
     o->tail = block;
     b->reserved = false;
     if (o->border == NO_BLOCK)
@@ -39,13 +44,13 @@ static void append(struct pw_block_list *o, uint32_t block)
 
 static void unlink_block(struct pw_block_list *o, uint32_t block)
 {
-    struct pw_order_block *b = &o->blocks[block];
-    *(b->previous == NO_BLOCK ? &o->head : &o->blocks[b->previous].next) = b->next;
-    *(b->next == NO_BLOCK ? &o->tail : &o->blocks[b->next].previous) = b->previous;
+    struct pw_block_link b = o->links[block];
+    *(b.previous == NO_BLOCK ? &o->head : &o->links[b.previous].next) = b.next;
+    *(b.next == NO_BLOCK ? &o->tail : &o->links[b.next].previous) = b.previous;
     if (block == o->border)
-        o->border = b->next;
-    else if (b->reserved)
-        o->before_border -= b->count;
+        o->border = b.next;
+    else if (b.reserved)
+        o->before_border -= b.count;
 }
 
 void pw_block_list_touch(struct pw_block_list *o, pw_page_id page)
@@ -57,19 +62,20 @@ void pw_block_list_touch(struct pw_block_list *o, pw_page_id page)
         unlink_block(o, block);
         append(o, block);
     }
-    o->blocks[block].stamp[page % PW_BLOCK_PAGES / PW_LEAF_PAGES] = ++o->clock;
+    o->leaves[block].stamp[page % PW_BLOCK_PAGES / PW_LEAF_PAGES] = ++o->clock;
     o->last_leaf = page / PW_LEAF_PAGES;
 }
 
 void pw_block_list_arrive(struct pw_block_list *o, pw_page_id page)
 {
-    struct pw_order_block *b = &o->blocks[page / PW_BLOCK_PAGES];
+    struct pw_block_link *b = &o->links[page / PW_BLOCK_PAGES];
+    struct pw_block_leaves *leaves = &o->leaves[page / PW_BLOCK_PAGES];
     unsigned leaf = page % PW_BLOCK_PAGES / PW_LEAF_PAGES;
     if (!b->count)
         append(o, page / PW_BLOCK_PAGES);
-    if (o->by_arrival && !b->pages[leaf])
-        b->stamp[leaf] = ++o->clock;
-    b->pages[leaf] |= (uint16_t)(1U << page % PW_LEAF_PAGES);
+    if (o->by_arrival && !leaves->pages[leaf])
+        leaves->stamp[leaf] = ++o->clock;
+    leaves->pages[leaf] |= (uint16_t)(1U << page % PW_LEAF_PAGES);
     b->count++;
     o->before_border += b->reserved;
     pw_block_list_touch(o, page);
@@ -77,8 +83,9 @@ void pw_block_list_arrive(struct pw_block_list *o, pw_page_id page)
 
 void pw_block_list_leave(struct pw_block_list *o, pw_page_id page)
 {
-    struct pw_order_block *b = &o->blocks[page / PW_BLOCK_PAGES];
-    b->pages[page % PW_BLOCK_PAGES / PW_LEAF_PAGES] &= (uint16_t) ~(1U << page % PW_LEAF_PAGES);
+    struct pw_block_link *b = &o->links[page / PW_BLOCK_PAGES];
+    unsigned leaf = page % PW_BLOCK_PAGES / PW_LEAF_PAGES;
+    o->leaves[page / PW_BLOCK_PAGES].pages[leaf] &= (uint16_t) ~(1U << page % PW_LEAF_PAGES);
     o->before_border -= b->reserved;
     b->count--;
     if (!b->count) {
@@ -89,15 +96,15 @@ void pw_block_list_leave(struct pw_block_list *o, pw_page_id page)
 
 void pw_block_list_start(struct pw_block_list *o, uint64_t reserved)
 {
-    while (o->border != NO_BLOCK && o->before_border + o->blocks[o->border].count <= reserved) {
-        struct pw_order_block *b = &o->blocks[o->border];
+    while (o->border != NO_BLOCK && o->before_border + o->links[o->border].count <= reserved) {
+        struct pw_block_link *b = &o->links[o->border];
         o->before_border += b->count;
         b->reserved = true;
         o->border = b->next;
     }
     while (o->before_border > reserved) {
-        o->border = o->border == NO_BLOCK ? o->tail : o->blocks[o->border].previous;
-        struct pw_order_block *b = &o->blocks[o->border];
+        o->border = o->border == NO_BLOCK ? o->tail : o->links[o->border].previous;
+        struct pw_block_link *b = &o->links[o->border];
         o->before_border -= b->count;
         b->reserved = false;
     }
@@ -107,7 +114,7 @@ void pw_block_list_start(struct pw_block_list *o, uint64_t reserved)
 }
 
 /* The leaf of the block that has pages and the least stamp above `after`; PW_BLOCK_LEAVES when there is none. */
-static unsigned next_leaf(const struct pw_order_block *b, uint64_t after)
+static unsigned next_leaf(const struct pw_block_leaves *b, uint64_t after)
 {
     unsigned found = PW_BLOCK_LEAVES;
     uint64_t least = UINT64_MAX;
@@ -122,10 +129,10 @@ static unsigned next_leaf(const struct pw_order_block *b, uint64_t after)
 pw_page_id pw_block_list_next(struct pw_block_list *o)
 {
     while (o->cursor != NO_BLOCK) {
-        const struct pw_order_block *b = &o->blocks[o->cursor];
+        const struct pw_block_leaves *b = &o->leaves[o->cursor];
         unsigned leaf = next_leaf(b, o->cursor_stamp);
         if (leaf == PW_BLOCK_LEAVES) {
-            o->cursor = b->next;
+            o->cursor = o->links[o->cursor].next;
             o->cursor_stamp = 0;
             continue;
         }
@@ -139,16 +146,16 @@ pw_page_id pw_block_list_next(struct pw_block_list *o)
     return PW_NO_PAGE;
 }
 
-static bool block_is_sound(const struct pw_order_block *b, uint32_t block, pw_order_holds *holds, void *context)
+static bool block_is_sound(const struct pw_block_list *o, uint32_t block, pw_order_holds *holds, void *context)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < PW_BLOCK_PAGES; i++)
-        if (b->pages[i / PW_LEAF_PAGES] >> i % PW_LEAF_PAGES & 1) {
+        if (o->leaves[block].pages[i / PW_LEAF_PAGES] >> i % PW_LEAF_PAGES & 1) {
             count++;
             if (!holds(context, block * PW_BLOCK_PAGES + i))
                 return false;
         }
-    return count == b->count && count;
+    return count == o->links[block].count && count;
 }
 
 enum pw_status pw_block_list_check(const struct pw_block_list *o, uint64_t count, pw_order_holds *holds, void *context,
@@ -157,9 +164,9 @@ enum pw_status pw_block_list_check(const struct pw_block_list *o, uint64_t count
     uint64_t seen = 0, before_border = 0;
     bool beyond = false;
     uint32_t previous = NO_BLOCK;
-    for (uint32_t block = o->head; block != NO_BLOCK; block = o->blocks[block].next) {
-        const struct pw_order_block *b = &o->blocks[block];
-        if (b->previous != previous || seen > count || !block_is_sound(b, block, holds, context))
+    for (uint32_t block = o->head; block != NO_BLOCK; block = o->links[block].next) {
+        const struct pw_block_link *b = &o->links[block];
+        if (b->previous != previous || seen > count || !block_is_sound(o, block, holds, context))
             return pw_fail(err, PW_FAILED, "block order: block %u does not belong where it is listed", block);
         beyond |= block == o->border;
         if (b->reserved == beyond)

@@ -18,16 +18,20 @@ struct pw_page_list {
     pw_page_id cursor;
 };
 
-/* A list of blocks, oldest first; in a block, leaves by the time of their last access or (arrival order) first page. */
-struct pw_order_block {
-    uint64_t stamp[PW_BLOCK_LEAVES];
-    uint16_t pages[PW_BLOCK_LEAVES]; /* of each leaf, as a set */
+/* A list of blocks, oldest first; in a block, leaves by the time of their last access or (arrival order) first page. What
+ * a touch moves is kept apart from what it stamps, so that many blocks' links share a line of the host's cache. */
+struct pw_block_link {
     uint32_t next, previous;
     uint16_t count; /* of pages; in the list when it is not 0 */
     bool reserved;  /* the block lies before the border */
 };
+struct pw_block_leaves {
+    uint64_t stamp[PW_BLOCK_LEAVES];
+    uint16_t pages[PW_BLOCK_LEAVES]; /* of each leaf, as a set */
+};
 struct pw_block_list {
-    struct pw_order_block *blocks;
+    struct pw_block_link *links;
+    struct pw_block_leaves *leaves;
     uint32_t head, tail;
     uint32_t border;        /* the block in which the first page not left out lies */
     uint64_t before_border; /* pages in blocks before that */

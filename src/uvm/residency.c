@@ -1,8 +1,9 @@
 /* A page's life: decided, granted, arrived, touched.
  *
  * Pages are counted when they change state and never recounted, so nothing here takes longer with a larger footprint. A
- * touch reads one bit (accessed) and, for a write, a second one; only the first touch of a page after its arrival does
- * more: it settles what the prefetcher earned and lets an awaited page go. */
+ * touch that repeats the last one returns at once; else it reads one bit (accessed) and, for a write, a second one. Only
+ * the first touch of a page after its arrival does more: it settles what the prefetcher earned and lets an awaited page
+ * go. */
 #include "uvm/residency_internal.h"
 
 #include <assert.h>
@@ -16,6 +17,7 @@ enum pw_status pw_residency_create(const struct pw_residency_config *config, str
         return pw_fail_memory(err, "managed memory");
     r->config = *config;
     r->unit = 1U << config->order;
+    r->last_touched = PW_NO_PAGE;
     pw_random_init(&r->prefetch_random, config->seed, "uvm.prefetch");
     pw_random_init(&r->evict_random, config->seed, "uvm.evict");
     enum pw_status status = pw_order_create(config->evict->order, &r->evict_random, &r->order, err);
@@ -82,6 +84,10 @@ static void touch_first(struct pw_residency *r, struct pw_managed_block *b, unsi
 
 void pw_residency_touch(struct pw_residency *r, pw_page_id page, bool write)
 {
+    if (page == r->last_touched && write <= r->last_write)
+        return;
+    r->last_touched = page;
+    r->last_write = write;
     struct pw_managed_block *b = &r->blocks[page / PW_BLOCK_PAGES];
     unsigned at = page % PW_BLOCK_PAGES;
     if (!pw_mask_has(&b->accessed, at))
@@ -214,6 +220,7 @@ void pw_residency_arrive(struct pw_residency *r, uint32_t block, const struct pw
     struct pw_page_mask come = pw_mask_widen(pages, r->config.order);
     come = pw_mask_and(come, &b->granted);
     unsigned count = pw_mask_count(&come), first, outer;
+    r->last_touched = PW_NO_PAGE;
     b->granted = pw_mask_without(b->granted, &come);
     b->coming = pw_mask_without(b->coming, &come);
     b->resident = pw_mask_or(b->resident, &come);

@@ -7,6 +7,7 @@ void pw_residency_take_away(struct pw_residency *r, uint32_t block, const struct
     struct pw_managed_block *b = &r->blocks[block];
     unsigned first, outer, count = pw_mask_count(pages);
     struct pw_page_mask awaited = pw_mask_and(*pages, &b->awaited), unused = pw_mask_and(*pages, &b->prefetched);
+    r->last_touched = PW_NO_PAGE;
     b->resident = pw_mask_without(b->resident, pages);
     b->awaited = pw_mask_without(b->awaited, pages);
     b->accessed = pw_mask_without(b->accessed, pages);

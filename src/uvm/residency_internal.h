@@ -43,6 +43,10 @@ struct pw_residency {
     struct pw_managed_range *ranges;
     size_t range_count, range_capacity;
 
+    /* The last page touched, and whether by a write: touching it again changes nothing, unless pages came or went. */
+    pw_page_id last_touched;
+    bool last_write;
+
     uint64_t resident, coming, granted, awaited; /* pages; awaited: of the resident ones */
     bool full;
     struct pw_uvm_counters counters[PW_MAX_APPS];
