@@ -263,8 +263,6 @@ bool pw_uvm_fault(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, pw_cycle now)
     struct fault *f = pw_faults_find(u, page);
     if (f) {
         f->merges++;
-        if (state == PW_PAGE_COMING)
-            pw_faults_tell(u, f);
         return true;
     }
     f = pw_faults_add(u, page, now);

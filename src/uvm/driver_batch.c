@@ -49,6 +49,7 @@ static void end_batch(struct pw_uvm *u, pw_cycle now)
         pw_lanes_give(&u->lanes, b->track, now);
         pw_uvm_record(u, b->track, "batch", b->items[0].asid, b->items[0].vpn, b->begun, now);
     }
+    b->holds_replays = false;
     replay_ready(u, now);
     b->active = false;
     if (u->queue.first < u->queue.count)
@@ -75,7 +76,7 @@ static void next_block(struct pw_uvm *u, pw_cycle now)
                    serve_block, u, 0);
 }
 
-/* The pages of the present block that are still to be fetched. */
+/* The pages of the present block that are still to be fetched. Of those that have come meanwhile the register is ready. */
 static struct pw_page_mask asked_pages(struct pw_uvm *u)
 {
     struct batch *b = &u->batch;
@@ -84,12 +85,8 @@ static struct pw_page_mask asked_pages(struct pw_uvm *u)
         struct fault *f = pw_faults_find_ticket(u, b->items[i].ticket);
         if (!f || f->ready)
             continue;
-        enum pw_page_state state = pw_residency_state(u->residency, f->page);
-        if (state == PW_PAGE_COMING) {
+        if (pw_residency_state(u->residency, f->page) == PW_PAGE_COMING) {
             pw_faults_tell(u, f);
-        } else if (state == PW_PAGE_RESIDENT) {
-            f->ready = true;
-            pw_ticket_add(u, &b->ready, f);
         } else {
             f->told = true;
             pw_mask_add(&asked, f->page % PW_BLOCK_PAGES);
@@ -127,7 +124,7 @@ void pw_batch_fetched(struct pw_uvm *u, struct fetch *f, pw_cycle now)
 
 void pw_batch_stall(struct pw_uvm *u, pw_cycle now)
 {
-    u->batch.stalled = true;
+    u->batch.holds_replays = false;
     replay_ready(u, now);
 }
 
@@ -148,8 +145,7 @@ static void take_batch(void *object, uint64_t unused, pw_cycle now)
     b->count = b->next = 0;
     while (b->count < u->config.batch_faults && u->queue.first < u->queue.count) {
         struct ticket ticket = u->queue.items[u->queue.first++];
-        const struct fault *f = pw_faults_find_ticket(u, ticket);
-        if (f && !f->ready)
+        if (pw_faults_find_ticket(u, ticket))
             b->items[b->count++] = (struct batch_item){pw_residency_asid(u->residency, ticket.page),
                                                        pw_residency_vpn(u->residency, ticket.page), ticket};
     }
@@ -158,6 +154,7 @@ static void take_batch(void *object, uint64_t unused, pw_cycle now)
         return;
     }
     qsort(b->items, b->count, sizeof *b->items, compare_items);
+    b->holds_replays = true;
     b->taken = now;
     b->faults = (uint32_t)b->count;
     b->blocks = b->pages_in = b->pages_out = 0;
@@ -178,7 +175,6 @@ static void wake_driver(struct pw_uvm *u, pw_cycle now)
         return;
     }
     b->active = true;
-    b->stalled = false;
     b->begun = now;
     pw_events_post(u->wiring.events, now + u->config.batch_latency, take_batch, u, 0);
 }

@@ -92,9 +92,9 @@ static bool is_complete(const struct fetch *f)
 static void wake(struct pw_uvm *u, pw_page_id page, pw_cycle now)
 {
     struct fault *f = pw_faults_find(u, page);
-    if (!f || f->ready)
+    if (!f)
         return;
-    if (!pw_batch_holds_replays(u)) {
+    if (!u->batch.holds_replays) {
         pw_faults_replay(u, page, now);
         return;
     }
@@ -147,8 +147,8 @@ static void send_runs(struct fetch *f, const struct pw_page_mask *pages, pw_cycl
 {
     unsigned first, outer;
     for (unsigned at = 0; pw_mask_next_run(pages, at, &first, &outer); at = outer) {
-        f->last_end = pw_link_send(f->uvm->wiring.link, PW_LINK_H2D, (uint64_t)(outer - first) * PW_PAGE_BYTES, ready,
-                                   transfer_ended, f, (uint64_t)first << 16 | outer);
+        pw_link_send(f->uvm->wiring.link, PW_LINK_H2D, (uint64_t)(outer - first) * PW_PAGE_BYTES, ready, transfer_ended,
+                     f, (uint64_t)first << 16 | outer);
         f->transfers++;
         f->under_way += outer - first;
     }
@@ -238,7 +238,7 @@ static void retry(void *object, uint64_t unused, pw_cycle now)
         struct fetch *f = pw_fetch_queue_take(&u->waiting);
         bool in_batch = f->owner == OWNER_BATCH;
         if (in_batch)
-            u->batch.stalled = false;
+            u->batch.holds_replays = true;
         f->waits = false;
         if (!serve(f, now))
             continue;
@@ -263,6 +263,7 @@ void pw_uvm_ask_retry(struct pw_uvm *u, pw_cycle now)
     pw_events_post(u->wiring.events, at, retry, u, 0);
 }
 
+/* The room of transfers that are under way is free at once: whatever takes it crosses the link behind them. */
 void pw_fetch_forget_block_range(struct pw_uvm *u, uint32_t first, uint32_t outer, pw_cycle now)
 {
     for (struct fetch *f = u->fetches; f; f = f->next) {
@@ -270,8 +271,6 @@ void pw_fetch_forget_block_range(struct pw_uvm *u, uint32_t first, uint32_t oute
             continue;
         f->freed = true;
         f->faulted = f->prefetched = (struct pw_page_mask){0};
-        if (f->under_way)
-            pw_uvm_promise(u, f->under_way, f->last_end);
     }
     pw_uvm_ask_retry(u, now);
 }

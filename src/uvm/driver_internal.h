@@ -62,7 +62,6 @@ struct fetch {
     pw_vpn first;                            /* of the block */
     struct pw_page_mask faulted, prefetched; /* that have no room yet */
     uint64_t under_way;                      /* pages that have room and have not arrived */
-    pw_cycle last_end;                       /* of its transfers so far */
     uint32_t transfers;                      /* under way */
     uint32_t faults, pages_in, pages_out;
     pw_cycle taken;
@@ -90,8 +89,8 @@ struct prefetch_call {
 };
 
 struct batch {
-    bool active;
-    bool stalled; /* waits for room: replays do not wait for its end */
+    bool active;        /* the driver is awake */
+    bool holds_replays; /* they wait for its end: not before it is taken, nor while it waits for room */
     pw_cycle begun, taken;
     struct batch_item {
         pw_asid asid;
@@ -159,7 +158,6 @@ void pw_ticket_add(struct pw_uvm *u, struct ticket_list *list, const struct faul
 bool pw_uvm_evict(struct pw_uvm *u, pw_cycle now, uint32_t *out_pages);
 /* Takes room for pages of a block: when it can be used, which is not before now. */
 pw_cycle pw_uvm_claim(struct pw_uvm *u, uint32_t block, const struct pw_page_mask *pages, pw_cycle now);
-void pw_uvm_promise(struct pw_uvm *u, uint64_t pages, pw_cycle at);
 
 void pw_fetch_queue_add(struct fetch_queue *q, struct fetch *f);
 struct fetch *pw_fetch_queue_take(struct fetch_queue *q);
@@ -183,10 +181,5 @@ void pw_prefetch_continue(struct prefetch_call *call, pw_cycle now);
 void pw_uvm_log(struct pw_uvm *u, const struct pw_fault_batch *row);
 void pw_uvm_record(struct pw_uvm *u, uint32_t track, const char *name, pw_asid asid, pw_vpn page, pw_cycle from,
                    pw_cycle to);
-
-static inline bool pw_batch_holds_replays(const struct pw_uvm *u)
-{
-    return u->batch.active && !u->batch.stalled;
-}
 
 #endif

@@ -18,35 +18,21 @@ static void end_call(struct prefetch_call *call, pw_cycle now)
     free(call);
 }
 
-/* Absent pages of the call in the block of call->at. */
-static struct pw_page_mask wanted_pages(const struct prefetch_call *call, uint64_t outer, uint32_t *out_block)
-{
-    const struct pw_residency *r = call->uvm->residency;
-    struct pw_page_mask wanted = {0};
-    for (uint64_t vpn = call->at.v; vpn < outer; vpn++) {
-        pw_page_id page = pw_residency_find(r, call->asid, (pw_vpn){vpn});
-        if (page == PW_NO_PAGE)
-            break;
-        *out_block = page / PW_BLOCK_PAGES;
-        if (pw_residency_state(r, page) == PW_PAGE_ABSENT)
-            pw_mask_add(&wanted, page % PW_BLOCK_PAGES);
-    }
-    return wanted;
-}
-
 void pw_prefetch_continue(struct prefetch_call *call, pw_cycle now)
 {
     struct pw_uvm *u = call->uvm;
     while (call->at.v < call->outer.v) {
         uint64_t outer = (call->at.v / PW_BLOCK_PAGES + 1) * PW_BLOCK_PAGES;
         outer = outer < call->outer.v ? outer : call->outer.v;
-        uint32_t block = 0;
-        struct pw_page_mask wanted = wanted_pages(call, outer, &block);
+        unsigned first = (unsigned)(call->at.v % PW_BLOCK_PAGES), count = (unsigned)(outer - call->at.v);
+        struct pw_page_mask wanted = pw_mask_range(first, first + count);
+        struct pw_fetch decided = {0};
+        pw_page_id page = pw_residency_find(u->residency, call->asid, call->at);
         call->at.v = outer;
-        if (!pw_mask_any(&wanted))
+        if (page != PW_NO_PAGE)
+            pw_residency_decide_explicit(u->residency, page / PW_BLOCK_PAGES, &wanted, &decided);
+        if (!pw_mask_any(&decided.prefetched))
             continue;
-        struct pw_fetch decided;
-        pw_residency_decide_explicit(u->residency, block, &wanted, &decided);
         struct fetch *f = pw_fetch_begin(u, &decided, OWNER_PREFETCH, now);
         if (!f)
             break;

@@ -6,17 +6,15 @@
  * soonest. Which place goes to which page does not matter, so that room is a count with dates, not a list of frames. */
 #include "uvm/driver_internal.h"
 
-void pw_uvm_promise(struct pw_uvm *u, uint64_t pages, pw_cycle at)
+/* Write-backs end in the order in which they were queued. */
+static void promise(struct pw_uvm *u, uint64_t pages, pw_cycle at)
 {
     struct room_queue *q = &u->room;
     struct promise *items = pw_uvm_make_place(u, q->items, &q->first, &q->count, &q->capacity, sizeof *q->items);
     if (!items)
         return;
     q->items = items;
-    size_t i = q->count++;
-    for (; i > q->first && q->items[i - 1].time > at; i--)
-        q->items[i] = q->items[i - 1];
-    q->items[i] = (struct promise){at, pages};
+    q->items[q->count++] = (struct promise){at, pages};
     q->pages += pages;
 }
 
@@ -55,7 +53,7 @@ static void write_back(struct pw_uvm *u, const struct pw_eviction *e, pw_asid as
         uint64_t bytes = (uint64_t)(outer - first) * PW_PAGE_BYTES;
         pw_cycle end = pw_link_send(u->wiring.link, PW_LINK_D2H, bytes, now, NULL, NULL, 0);
         u->counters[asid].bytes_d2h += bytes;
-        pw_uvm_promise(u, outer - first, end);
+        promise(u, outer - first, end);
         pw_uvm_record(u, u->link_tracks[PW_LINK_D2H], "write back", asid, (pw_vpn){base.v + first},
                       end - pw_link_cycles(u->wiring.link, PW_LINK_D2H, bytes), end);
     }

@@ -165,7 +165,8 @@ static void a_page_evicted_before_its_replay_is_asked_for_again(void **state)
     uvm_close(f);
 }
 
-/* Pages of a batch that find no room let those before them be replayed, and come when these have made room. */
+/* Pages of a batch that find no room let those before them be replayed, and come when these have made room; from then on
+ * replays wait for the end of the batch again. */
 static void a_batch_that_waits_for_room_replays_what_it_has(void **state)
 {
     (void)state;
@@ -173,16 +174,54 @@ static void a_batch_that_waits_for_room_replays_what_it_has(void **state)
     f->config.memory = 2 * PW_PAGE_BYTES;
     f->busy_for = 7000;
     uvm_open(f, 2048);
-    for (uint64_t i = 0; i < 3; i++)
+    for (uint64_t i = 0; i < 4; i++)
         uvm_fault_at(f, 512 * i, 0);
     uvm_run(f, PW_NEVER);
     pw_cycle step = BLOCK + FAULT + in(1), stalled = BATCH + 2 * step + BLOCK + FAULT;
     assert_int_equal(REPLAYED(f, 0), stalled);
     assert_int_equal(REPLAYED(f, 512), stalled);
-    assert_int_equal(REPLAYED(f, 1024), stalled + 7000 + in(1));
+    assert_int_equal(MAPPED(f, 1024), stalled + 7000 + in(1));
+    assert_int_equal(REPLAYED(f, 1024), stalled + 7000 + in(1) + step);
+    assert_int_equal(REPLAYED(f, 1536), stalled + 7000 + in(1) + step);
     const struct pw_fault_batch *rows;
     assert_int_equal(pw_uvm_batches(f->uvm, &rows), 1);
-    assert_int_equal(rows[0].pages_out, 1);
+    assert_int_equal(rows[0].pages_out, 2);
+    uvm_close(f);
+}
+
+/* A page that an explicit prefetch brings while the driver is about to read the buffer is replayed as it comes; the driver
+ * finds nothing to do. */
+static void a_page_that_comes_before_its_fault_is_taken_is_replayed(void **state)
+{
+    (void)state;
+    struct uvm_fixture *f = uvm_open(new_batches("none"), 64);
+    uvm_fault_at(f, 3, 0);
+    uvm_run(f, 1);
+    pw_uvm_prefetch(f->uvm, 0, (pw_vpn){3}, 1, 100, NULL, NULL, 0);
+    uvm_run(f, PW_NEVER);
+    assert_int_equal(REPLAYED(f, 3), 100 + in(1));
+    const struct pw_fault_batch *rows;
+    assert_int_equal(pw_uvm_batches(f->uvm, &rows), 0);
+    pw_cycle now = f->events->now;
+    uvm_fault_at(f, 4, now);
+    uvm_run(f, PW_NEVER);
+    assert_int_equal(REPLAYED(f, 4), now + BATCH + BLOCK + FAULT + in(1));
+    uvm_close(f);
+}
+
+/* A fault on a page of a freed allocation is not taken for one on the page that has its place now. */
+static void an_allocation_in_the_same_place_is_another_one(void **state)
+{
+    (void)state;
+    struct uvm_fixture *f = uvm_open(new_batches("none"), 64);
+    uvm_fault_at(f, 3, 0);
+    uvm_run(f, 10);
+    assert_int_equal(pw_uvm_free(f->uvm, 0, (pw_vpn){0}, &f->err), PW_OK);
+    assert_int_equal(pw_uvm_allocate(f->uvm, 0, "b", (pw_vpn){0}, 64 * PW_PAGE_BYTES, &f->err), PW_OK);
+    uvm_fault_at(f, 3, 20);
+    uvm_run(f, PW_NEVER);
+    assert_int_equal(REPLAYED(f, 3), BATCH + BLOCK + FAULT + in(1));
+    assert_int_equal(uvm_time(f, UVM_REPLAY, 3, 1), PW_NEVER);
     uvm_close(f);
 }
 
@@ -197,6 +236,8 @@ int main(void)
         cmocka_unit_test(who_finds_its_page_after_the_batch_goes_on),
         cmocka_unit_test(a_page_evicted_before_its_replay_is_asked_for_again),
         cmocka_unit_test(a_batch_that_waits_for_room_replays_what_it_has),
+        cmocka_unit_test(a_page_that_comes_before_its_fault_is_taken_is_replayed),
+        cmocka_unit_test(an_allocation_in_the_same_place_is_another_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,6 +194,56 @@ static void prefetched_pages_are_given_up_without_room(void **state)
     uvm_close(f);
 }
 
+static void touch_event(void *object, uint64_t vpn, pw_cycle now)
+{
+    struct uvm_fixture *f = object;
+    pw_uvm_touch(f->uvm, 0, (pw_vpn){vpn}, false, now);
+}
+
+/* Who waits for room is first: not even a fault that is handled in the very cycle in which room is made comes before. */
+static void waiting_faults_are_served_in_order(void **state)
+{
+    (void)state;
+    struct uvm_fixture *f = with_memory("none", "lru4k", 1);
+    f->config.service = PW_SERVICE_PARALLEL;
+    f->no_touch = true;
+    uvm_open(f, 16);
+    pw_cycle made = 100000;
+    pw_events_post(f->events, made, touch_event, f, 0);
+    uvm_fault_at(f, 0, 0);
+    uvm_fault_at(f, 1, 1000);
+    uvm_fault_at(f, 2, made - LATENCY);
+    uvm_run(f, PW_NEVER);
+    assert_int_equal(REPLAYED(f, 1), made + in(1));
+    assert_int_equal(REPLAYED(f, 2), PW_NEVER);
+    uvm_touch(f, 1, false);
+    uvm_run(f, PW_NEVER);
+    assert_int_equal(REPLAYED(f, 2), made + 2 * in(1));
+    uvm_close(f);
+}
+
+/* The allocation goes while one part of a fetch is on the link and another waits for room. */
+static void a_free_forgets_a_fetch_that_waits_in_part(void **state)
+{
+    (void)state;
+    struct uvm_fixture *f = with_memory("none", "lru4k", 2);
+    f->config.service = PW_SERVICE_BATCH;
+    uvm_open(f, 16);
+    assert_int_equal(pw_uvm_allocate(f->uvm, 0, "b", (pw_vpn){512}, 1 << 20, &f->err), PW_OK);
+    for (uint64_t i = 0; i < 3; i++)
+        uvm_fault_at(f, 2 * i, 0);
+    uvm_run(f, f->config.batch_latency + f->config.block_latency + 3 * f->config.batch_fault_latency + 1);
+    assert_int_equal(uvm_link(f, PW_LINK_H2D)->transfers, 2);
+    assert_int_equal(pw_uvm_free(f->uvm, 0, (pw_vpn){0}, &f->err), PW_OK);
+    uvm_run(f, PW_NEVER);
+    assert_int_equal(pw_uvm_pending(f->uvm), 0);
+    uvm_fault_at(f, 512, f->events->now);
+    uvm_run(f, PW_NEVER);
+    assert_int_not_equal(REPLAYED(f, 512), PW_NEVER);
+    assert_int_equal(f->mapped_count, 1);
+    uvm_close(f);
+}
+
 /* Nobody makes room any more: the message says how much would do. */
 static void waiting_for_ever_is_told(void **state)
 {
@@ -354,6 +404,8 @@ int main(void)
         cmocka_unit_test(a_free_page_buffer_hides_the_write_back),
         cmocka_unit_test(one_page_of_memory_is_enough),
         cmocka_unit_test(prefetched_pages_are_given_up_without_room),
+        cmocka_unit_test(waiting_faults_are_served_in_order),
+        cmocka_unit_test(a_free_forgets_a_fetch_that_waits_in_part),
         cmocka_unit_test(waiting_for_ever_is_told),
         cmocka_unit_test(a_free_forgets_what_is_coming),
         cmocka_unit_test(a_free_forgets_who_waits),
