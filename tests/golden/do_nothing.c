@@ -20,10 +20,10 @@ static const char tiny[] = "gather:table=4MB:iterations=1:ctas=4";
 
 static char path[] = "do-nothing-XXXXXX";
 static struct pw_store *store;
-static struct pw_stored_run *runs_of[MAX_APPS + 1];
+static struct pw_stored_run *runs_of[MAX_APPS + 1]; /* of the present figure */
 
-/* A real run of so many tiny programs with the baseline design. */
-static struct pw_stored_run *real_run(unsigned apps)
+/* A real run of so many tiny programs with the figure's first variant. */
+static struct pw_stored_run *real_run(const struct pw_figure *figure, unsigned apps)
 {
     assert_in_range(apps, 1, MAX_APPS);
     if (runs_of[apps])
@@ -32,11 +32,18 @@ static struct pw_stored_run *real_run(unsigned apps)
     for (unsigned i = 0; i < apps; i++)
         sprintf(workload + strlen(workload), "%s%s", i ? "," : "", tiny);
     struct pw_error err = {0};
-    struct pw_run_spec spec = {.machine = "mask", .design = "gpu-mmu", .workload = workload, .seed = 1};
+    const struct pw_figure_variant *v = &figure->variants[0];
+    struct pw_run_spec spec = {.machine = v->machine,
+                               .design = v->design,
+                               .workload = workload,
+                               .sets = (const char *const *)v->sets,
+                               .set_count = v->set_count,
+                               .seed = 1};
     struct pw_result *result;
     char *options;
     int64_t run;
-    assert_int_equal(pw_run(&spec, &result, &err), PW_OK);
+    if (pw_run(&spec, &result, &err) != PW_OK)
+        fail_msg("%s: %s", figure->name, err.message);
     assert_int_equal(pw_run_options(&spec, &options, &err), PW_OK);
     struct pw_run_inputs inputs = {pw_core_version(), options, workload, 1};
     assert_int_equal(pw_store_add(store, &inputs, result, &run, &err), PW_OK);
@@ -53,13 +60,13 @@ static void give_runs(const struct pw_plan_figure *f, struct pw_stored_run **run
         for (size_t w = 0; w < figure->workload_count; w++) {
             size_t cell = v * figure->workload_count + w;
             if (f->together[cell] >= 0)
-                runs[f->together[cell]] = real_run(figure->workloads[w].app_count);
+                runs[f->together[cell]] = real_run(figure, figure->workloads[w].app_count);
         }
     for (size_t i = 0; i < figure->variant_count * figure->workload_count * f->apps; i++) {
         if (f->baseline && f->baseline[i] >= 0 && !runs[f->baseline[i]])
-            runs[f->baseline[i]] = real_run(1);
+            runs[f->baseline[i]] = real_run(figure, 1);
         if (f->alone && f->alone[i] >= 0 && !runs[f->alone[i]])
-            runs[f->alone[i]] = real_run(1);
+            runs[f->alone[i]] = real_run(figure, 1);
     }
 }
 
@@ -91,13 +98,15 @@ static unsigned check_figure(const char *name)
         const struct pw_claim_outcome *c = &outcome.claims[i];
         if (!claims_a_difference(c->claim))
             continue;
-        checked++;
+        checked += !isnan(c->values[0]); /* 0 of 0 is no number, and holds nowhere */
         if (c->verdict == PW_HOLDS)
             fail_msg("%s: %s holds for a design that does nothing: %g", name, c->claim->id, c->values[0]);
-        for (size_t k = 0; k < c->count; k++)
-            assert_false(isnan(c->values[k]));
     }
     pw_figure_outcome_release(&outcome);
+    for (unsigned i = 0; i <= MAX_APPS; i++) {
+        pw_stored_run_free(runs_of[i]);
+        runs_of[i] = NULL;
+    }
     free(runs);
     pw_plan_release(&plan);
     pw_figure_free(figure);
@@ -126,8 +135,6 @@ static int open_store(void **state)
 static int close_store(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i <= MAX_APPS; i++)
-        pw_stored_run_free(runs_of[i]);
     pw_store_close(store);
     return unlink(path);
 }
