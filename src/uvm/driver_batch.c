@@ -30,7 +30,6 @@ static void replay_ready(struct pw_uvm *u, pw_cycle now)
         struct fault *f = pw_faults_find_ticket(u, ready->items[ready->first++]);
         if (!f)
             continue;
-        f->ready = false;
         if (pw_residency_state(u->residency, f->page) == PW_PAGE_RESIDENT) {
             pw_faults_replay(u, f->page, now);
         } else {
@@ -76,42 +75,31 @@ static void next_block(struct pw_uvm *u, pw_cycle now)
                    serve_block, u, 0);
 }
 
-/* The pages of the present block that are still to be fetched. Of those that have come meanwhile the register is ready. */
-static struct pw_page_mask asked_pages(struct pw_uvm *u)
-{
-    struct batch *b = &u->batch;
-    struct pw_page_mask asked = {0};
-    for (size_t i = b->next; i < b->group_outer; i++) {
-        struct fault *f = pw_faults_find_ticket(u, b->items[i].ticket);
-        if (!f || f->ready)
-            continue;
-        if (pw_residency_state(u->residency, f->page) == PW_PAGE_COMING) {
-            pw_faults_tell(u, f);
-        } else {
-            f->told = true;
-            pw_mask_add(&asked, f->page % PW_BLOCK_PAGES);
-        }
-    }
-    return asked;
-}
-
 static void serve_block(void *object, uint64_t unused, pw_cycle now)
 {
     (void)unused;
     struct pw_uvm *u = object;
     struct batch *b = &u->batch;
-    uint32_t block = b->items[b->next].ticket.page / PW_BLOCK_PAGES;
-    struct pw_page_mask asked = asked_pages(u);
-    b->next = b->group_outer;
-    struct fetch *f = NULL;
-    if (pw_mask_any(&asked)) {
-        struct pw_fetch decided;
+    const struct batch_item *items = &b->items[b->next];
+    size_t count = b->group_outer - b->next;
+    uint32_t block = items[0].ticket.page / PW_BLOCK_PAGES;
+    struct pw_page_mask asked = {0};
+    struct pw_fetch decided;
+    for (size_t i = 0; i < count; i++)
+        if (pw_faults_find_ticket(u, items[i].ticket))
+            pw_mask_add(&asked, items[i].ticket.page % PW_BLOCK_PAGES);
+    if (pw_mask_any(&asked)) /* the block is still there */
         pw_residency_decide(u->residency, block, &asked, &decided);
-        f = pw_fetch_begin(u, &decided, OWNER_BATCH, now);
-    }
-    if (!f)
+    b->next = b->group_outer;
+    if (!pw_mask_any(&asked) || !pw_mask_any(&decided.faulted)) {
         next_block(u, now);
-    else if (pw_fetch_serve(f, now))
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (pw_mask_has(&decided.faulted, items[i].ticket.page % PW_BLOCK_PAGES))
+            pw_faults_find(u, items[i].ticket.page)->told = true;
+    struct fetch *f = pw_fetch_begin(u, &decided, OWNER_BATCH, now);
+    if (f && pw_fetch_serve(f, now))
         pw_batch_stall(u, now);
 }
 
@@ -124,7 +112,6 @@ void pw_batch_fetched(struct pw_uvm *u, struct fetch *f, pw_cycle now)
 
 void pw_batch_stall(struct pw_uvm *u, pw_cycle now)
 {
-    u->batch.holds_replays = false;
     replay_ready(u, now);
 }
 

@@ -98,7 +98,6 @@ static void wake(struct pw_uvm *u, pw_page_id page, pw_cycle now)
         pw_faults_replay(u, page, now);
         return;
     }
-    f->ready = true;
     pw_ticket_add(u, &u->batch.ready, f);
 }
 
@@ -236,9 +235,6 @@ static void retry(void *object, uint64_t unused, pw_cycle now)
     u->retry_posted = false;
     while (u->waiting.first) {
         struct fetch *f = pw_fetch_queue_take(&u->waiting);
-        bool in_batch = f->owner == OWNER_BATCH;
-        if (in_batch)
-            u->batch.holds_replays = true;
         f->waits = false;
         if (!serve(f, now))
             continue;
@@ -248,7 +244,7 @@ static void retry(void *object, uint64_t unused, pw_cycle now)
             u->waiting.last = &f->behind;
         u->waiting.first = f;
         u->waiting.count++;
-        if (in_batch)
+        if (f->owner == OWNER_BATCH)
             pw_batch_stall(u, now);
         return;
     }

@@ -20,7 +20,6 @@ struct fault {
     pw_cycle since;
     uint64_t ticket; /* tells registrations of the same page apart */
     bool told;       /* residency knows that the page is awaited */
-    bool ready;      /* the page has come; the replay waits for the end of the batch */
 };
 
 /* Open addressing by page number; the table is at most half full. */
@@ -90,7 +89,7 @@ struct prefetch_call {
 
 struct batch {
     bool active;        /* the driver is awake */
-    bool holds_replays; /* they wait for its end: not before it is taken, nor while it waits for room */
+    bool holds_replays; /* from when it is taken to its end */
     pw_cycle begun, taken;
     struct batch_item {
         pw_asid asid;
@@ -174,6 +173,7 @@ void pw_uvm_ask(struct pw_uvm *u, struct fault *f, pw_cycle now);
 
 void pw_batch_enqueue(struct pw_uvm *u, struct fault *f, pw_cycle now);
 void pw_batch_fetched(struct pw_uvm *u, struct fetch *f, pw_cycle now);
+/* The batch has to wait for room: so that some is made, what has come is replayed. */
 void pw_batch_stall(struct pw_uvm *u, pw_cycle now);
 
 void pw_prefetch_continue(struct prefetch_call *call, pw_cycle now);
