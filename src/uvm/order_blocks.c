@@ -88,10 +88,8 @@ void pw_block_list_leave(struct pw_block_list *o, pw_page_id page)
     o->leaves[page / PW_BLOCK_PAGES].pages[leaf] &= (uint16_t) ~(1U << page % PW_LEAF_PAGES);
     o->before_border -= b->reserved;
     b->count--;
-    if (!b->count) {
+    if (!b->count)
         unlink_block(o, page / PW_BLOCK_PAGES);
-        o->last_leaf = PW_NO_PAGE;
-    }
 }
 
 void pw_block_list_start(struct pw_block_list *o, uint64_t reserved)

@@ -36,7 +36,7 @@ struct pw_block_list {
     uint32_t border;        /* the block in which the first page not left out lies */
     uint64_t before_border; /* pages in blocks before that */
     uint64_t clock;         /* the last stamp given */
-    uint32_t last_leaf;     /* number of the leaf that has it; PW_NO_PAGE when it may have lost it */
+    uint32_t last_leaf;     /* number of the leaf that has it; PW_NO_PAGE at first */
     bool by_arrival;
     uint32_t cursor; /* block */
     uint64_t cursor_stamp, left_out;

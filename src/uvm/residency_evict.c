@@ -7,7 +7,6 @@ void pw_residency_take_away(struct pw_residency *r, uint32_t block, const struct
     struct pw_managed_block *b = &r->blocks[block];
     unsigned first, outer, count = pw_mask_count(pages);
     struct pw_page_mask awaited = pw_mask_and(*pages, &b->awaited), unused = pw_mask_and(*pages, &b->prefetched);
-    r->last_touched = PW_NO_PAGE;
     b->resident = pw_mask_without(b->resident, pages);
     b->awaited = pw_mask_without(b->awaited, pages);
     b->accessed = pw_mask_without(b->accessed, pages);
@@ -83,10 +82,18 @@ bool pw_residency_evict(struct pw_residency *r, struct pw_eviction *out)
     if (!find_leaving(r, reserved, out) && (!reserved || !find_leaving(r, 0, out)))
         return false;
     struct pw_managed_block *b = &r->blocks[out->block];
-    out->written = r->config.evict->writes_clean ? out->pages : pw_mask_and(out->pages, &b->dirty);
+    bool all = r->config.evict->writes_clean && !pw_advice_copies(r->ranges[b->range].advice);
+    out->written = all ? out->pages : pw_mask_and(out->pages, &b->dirty);
     pw_residency_count(r, b, pages_evicted, pw_mask_count(&out->pages));
     pw_residency_count(r, b, pages_written, pw_mask_count(&out->written));
     pw_residency_take_away(r, out->block, &out->pages);
     b->evicted = pw_mask_or(b->evicted, &out->pages);
     return true;
+}
+
+void pw_residency_take_back(struct pw_residency *r, uint32_t block, const struct pw_page_mask *pages)
+{
+    struct pw_page_mask leaving = pw_mask_widen(pages, r->config.order);
+    leaving = pw_mask_and(leaving, &r->blocks[block].resident);
+    pw_residency_take_away(r, block, &leaving);
 }

@@ -4,16 +4,17 @@
 
 #include "uvm/residency.h"
 
-/* One byte per page. Where the unit is larger than 4 KiB, the bits of its pages are always equal. */
+/* Nine bits per page. Where the unit is larger than 4 KiB, the bits of its pages are always equal. */
 struct pw_managed_block {
     struct pw_page_mask resident;
     struct pw_page_mask coming;     /* decided, not arrived */
     struct pw_page_mask granted;    /* of those: they have room */
     struct pw_page_mask awaited;    /* coming or resident: an access waits, or has not been replayed yet */
     struct pw_page_mask accessed;   /* resident, and touched since it came; never awaited */
-    struct pw_page_mask dirty;      /* accessed, and written */
+    struct pw_page_mask dirty;      /* resident, and written (if read-mostly: or about to be) */
     struct pw_page_mask prefetched; /* coming or resident: not asked for when decided, and not touched yet */
     struct pw_page_mask evicted;    /* has been evicted before */
+    struct pw_page_mask remote;     /* not resident, and mapped where it is */
     uint64_t number;                /* of the virtual address: vpn / 512 */
     uint32_t range;
     uint16_t exists, tree_pages; /* the first so many pages */
@@ -43,7 +44,7 @@ struct pw_residency {
     struct pw_managed_range *ranges;
     size_t range_count, range_capacity;
 
-    /* The last page touched, and whether by a write: touching it again changes nothing, unless pages came or went. */
+    /* The last page touched, and whether by a write: touching it again changes nothing until pages come. */
     pw_page_id last_touched;
     bool last_write;
 

@@ -24,6 +24,7 @@ struct run {
     struct slot slots[SLOTS];
     struct pending pending[PENDING];
     unsigned pending_count;
+    unsigned last_accessed;
 };
 
 static uint64_t below(struct run *x, uint64_t bound)
@@ -275,9 +276,10 @@ static void arrive(struct run *x, unsigned at)
 
 static void access_page(struct run *x)
 {
-    unsigned page = pick(x);
-    if (page == NAIVE_PAGES)
+    unsigned page = below(x, 4) ? pick(x) : x->last_accessed;
+    if (page == NAIVE_PAGES || !x->n.pages[page].exists)
         return;
+    x->last_accessed = page;
     struct naive_page *p = &x->n.pages[page];
     if (p->resident) {
         bool write = below(x, 3) == 0;

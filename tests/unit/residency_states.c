@@ -51,26 +51,28 @@ static void an_access_that_merges_makes_a_prefetched_page_awaited(void **state)
     pw_residency_decide(r, 0, &asked, &fetch);
     pw_residency_merge(r, 9);
     /* The merged page is not given up with the others. */
-    struct pw_page_mask gone = pw_residency_give_up(r, 0, &fetch.prefetched);
-    assert_int_equal(pw_mask_count(&gone), 14);
+    struct pw_page_mask some = pw_mask_range(0, 15), gone = pw_residency_give_up(r, 0, &some);
+    assert_int_equal(pw_mask_count(&gone), 13);
     assert_int_equal(pw_residency_state(r, 1), PW_PAGE_ABSENT);
     assert_int_equal(pw_residency_state(r, 9), PW_PAGE_COMING);
     pw_residency_grant(r, 0, &all);
-    assert_int_equal(pw_residency_room(r), BLOCK - 2);
+    assert_int_equal(pw_residency_room(r), BLOCK - 3);
     gone = pw_residency_give_up(r, 0, &all); /* what has room is not given up either */
     assert_false(pw_mask_any(&gone));
     pw_residency_arrive(r, 0, &all);
-    assert_int_equal(pw_residency_resident(r), 2);
+    assert_int_equal(pw_residency_resident(r), 3);
     pw_residency_touch(r, 0, false);
     assert_true(pw_residency_evict(r, &e));
+    pw_mask_add(&asked, 15);
     assert_memory_equal(&e.pages, &asked, sizeof asked); /* page 9 of the same leaf waits */
     pw_residency_touch(r, 9, false);
     const struct pw_uvm_counters *c = pw_residency_counters(r);
     assert_int_equal(c->far_faults, 1);
     assert_int_equal(c->merged_faults, 1);
-    assert_int_equal(c->pages_in, 2);
-    assert_int_equal(c->pages_prefetched, 1);
+    assert_int_equal(c->pages_in, 3);
+    assert_int_equal(c->pages_prefetched, 2);
     assert_int_equal(c->prefetched_used, 1);
+    assert_int_equal(c->prefetched_evicted, 1);
     managed_destroy(r);
 }
 
@@ -157,17 +159,37 @@ static void the_driver_evicts_blocks_as_they_came_not_as_they_were_used(void **s
 static void only_dirty_pages_are_written_where_pages_leave_alone(void **state)
 {
     (void)state;
-    struct pw_residency *r = create("none", "lru4k", 2, 1);
+    const char *evictions[] = {"lru4k", "random"};
+    for (unsigned k = 0; k < 2; k++) {
+        struct pw_residency *r = create("none", evictions[k], 2, 1);
+        struct pw_eviction e;
+        managed_access(r, 0, true);
+        managed_access(r, 1, false);
+        for (unsigned i = 0; i < 2; i++) {
+            assert_true(pw_residency_evict(r, &e));
+            assert_int_equal(pw_mask_count(&e.written), pw_mask_has(&e.pages, 0));
+        }
+        managed_access(r, 0, false); /* dirt does not outlive the page */
+        assert_true(pw_residency_evict(r, &e));
+        assert_int_equal(pw_mask_count(&e.written), 0);
+        managed_destroy(r);
+    }
+}
+
+static void a_page_touched_again_after_others_came_is_the_youngest(void **state)
+{
+    (void)state;
+    struct pw_residency *r = create("none", "lru2m", BLOCK, 2);
+    struct pw_page_mask wanted = one(7);
+    struct pw_fetch fetch;
     struct pw_eviction e;
-    managed_access(r, 0, true);
-    managed_access(r, 1, false);
+    managed_access(r, 5, false);
+    pw_residency_decide_explicit(r, 1, &wanted, &fetch);
+    pw_residency_grant(r, 1, &wanted);
+    pw_residency_arrive(r, 1, &wanted);
+    pw_residency_touch(r, 5, false); /* nothing else was touched in between */
     assert_true(pw_residency_evict(r, &e));
-    assert_int_equal(pw_mask_count(&e.written), 1);
-    assert_true(pw_residency_evict(r, &e));
-    assert_int_equal(pw_mask_count(&e.written), 0);
-    managed_access(r, 0, false); /* dirt does not outlive the page */
-    assert_true(pw_residency_evict(r, &e));
-    assert_int_equal(pw_mask_count(&e.written), 0);
+    assert_int_equal(e.block, 1);
     managed_destroy(r);
 }
 
@@ -347,6 +369,7 @@ int main(void)
         cmocka_unit_test(reserved_pages_leave_when_no_other_may),
         cmocka_unit_test(the_driver_evicts_blocks_as_they_came_not_as_they_were_used),
         cmocka_unit_test(only_dirty_pages_are_written_where_pages_leave_alone),
+        cmocka_unit_test(a_page_touched_again_after_others_came_is_the_youngest),
         cmocka_unit_test(the_explicit_call_faults_nothing_and_awaits_nothing),
         cmocka_unit_test(larger_pages_come_go_and_are_written_as_a_whole),
         cmocka_unit_test(a_freed_allocation_takes_all_its_pages_along),
