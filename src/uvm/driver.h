@@ -11,7 +11,7 @@
  *
  * A fetch that needs room evicts first: pages are unmapped and shot down at once, those to be written cross the link, and
  * only then may their room be used; the transfers of the fetch (the faulted pages, then each run of prefetched ones) are
- * queued on the link when they have room. If nothing may leave, prefetched pages are given up and faulted ones wait until
+ * queued on the link at once and start when there is room for all of them. If nothing may leave, prefetched pages are given up and faulted ones wait until
  * a page has been replayed or an access has ended. With a free-page buffer, room is made ahead of need. */
 #ifndef PW_UVM_DRIVER_H
 #define PW_UVM_DRIVER_H
