@@ -100,6 +100,24 @@ static const struct row compression_rows[] = {
     {"comp-sec54-2m-config", "kepler", "gpu-mmu-2m", "page.size", "2MB"},
 };
 
+/* UVM, Table 2, and what Section 6.1 adds; of Mosaic, what Section 3.2 says of its far faults. */
+static const struct row uvm_rows[] = {
+    {"uvm-tab2-arch", "pascal", "uvm-tbn-tbn", "gpu.clock_mhz", "1481"},
+    {"uvm-tab2-arch", "pascal", "uvm-tbn-tbn", "dram.channels", "11"},
+    {"uvm-tab2-sms", "pascal", "uvm-tbn-tbn", "sm.count", "28"},
+    {"uvm-tab2-clock", "pascal", "uvm-tbn-tbn", "gpu.clock_mhz", "1481"},
+    {"uvm-tab2-page", "pascal", "uvm-tbn-tbn", "page.size", "4KB"},
+    {"uvm-tab2-fault", "pascal", "uvm-tbn-tbn", "uvm.fault_latency", "66645"},
+    {"uvm-tab2-fault", "pascal", "uvm-tbn-tbn", "uvm.service", "serial"},
+    {"uvm-tab2-walk", "pascal", "uvm-tbn-tbn", "walk.model", "fixed"},
+    {"uvm-tab2-walk", "pascal", "uvm-tbn-tbn", "walk.latency", "100"},
+    {"uvm-tab2-walk", "pascal", "uvm-tbn-tbn", "l2_tlb.enabled", "off"},
+    {"uvm-sec61-tlb-lat", "pascal", "uvm-tbn-tbn", "l1_tlb.latency", "1"},
+    {"uvm-sec61-tlb-lat", "pascal", "uvm-tbn-tbn", "l1_tlb.base_ways", "0"},
+    {"mosaic-sec32-lat-4k", "mosaic", "gpu-mmu", "uvm.fault_latency", "55590"},
+    {"mosaic-sec32-lat-4k", "mosaic", "gpu-mmu", "uvm.service", "parallel"},
+};
+
 /* The configuration with machine and design laid over it; the caller destroys the options. */
 static struct pw_options *effective(struct pw_config *config, const char *machine, const char *design)
 {
@@ -174,6 +192,74 @@ static void kepler_is_the_machine_of_tlb_compression(void **state)
 {
     (void)state;
     check_rows(compression_rows, sizeof(compression_rows) / sizeof(*compression_rows));
+}
+
+static void pascal_is_the_machine_of_uvm(void **state)
+{
+    (void)state;
+    check_rows(uvm_rows, sizeof(uvm_rows) / sizeof(*uvm_rows));
+}
+
+static void assert_near(double value, double expected, double tolerance)
+{
+    if (!(value > expected - tolerance && value < expected + tolerance))
+        fail_msg("%g is not %g", value, expected);
+}
+
+/* GB/s that a machine's link attains with transfers of one size. */
+static double attained(const struct pw_config *config, uint64_t bytes)
+{
+    struct pw_error err = {0};
+    struct pw_events *events = pw_events_create(&err);
+    struct pw_link *link = NULL;
+    assert_int_equal(pw_link_create(&config->link, config->gpu.clock_mhz, events, &link, &err), PW_OK);
+    double rate = (double)bytes * config->gpu.clock_mhz / (double)pw_link_cycles(link, PW_LINK_H2D, bytes) / 1e3;
+    pw_link_destroy(link);
+    pw_events_destroy(events);
+    return rate;
+}
+
+/* Table 1 on the machine itself: uvm-tab1-4k, uvm-tab1-16k, uvm-tab1-64k, uvm-tab1-256k, uvm-tab1-1024k. */
+static void the_link_of_pascal_attains_table_1(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t bytes;
+        double rate;
+    } points[] = {{4 << 10, 3.2219}, {16 << 10, 6.4437}, {64 << 10, 8.4771}, {256 << 10, 10.508}, {1 << 20, 11.223}};
+    static struct pw_config config;
+    struct pw_options *o = effective(&config, "pascal", "uvm-tbn-tbn");
+    for (size_t i = 0; i < sizeof(points) / sizeof(*points); i++)
+        assert_near(attained(&config, points[i].bytes), points[i].rate, 0.001 * points[i].rate);
+    pw_options_destroy(o);
+}
+
+static void pascal_agrees_where_the_paper_counts_differently(void **state)
+{
+    (void)state;
+    static struct pw_config config;
+    struct pw_options *o = effective(&config, "pascal", "uvm-tbn-tbn");
+    /* uvm-tab2-cores: 128 cores of an SM are lanes of its schedulers. */
+    assert_int_equal(number_of(o, "sm.schedulers") * PW_WARP_LANES, 128);
+    /* uvm-sec61-walker: as many walks at once as in Mosaic, whose walker it takes. */
+    assert_int_equal(number_of(o, "walk.walkers"), 64);
+    /* uvm-tab2-pcie, uvm-tab2-pcie-lanes: 16 lanes of 8 GT/s in code words of 128 of 130 bits carry 15.75 GB/s; large
+     * transfers come close to that, and beyond what 8 lanes or 5 GT/s (8 of 10 bits, 8 GB/s) could carry. */
+    double lane = 8 * 128.0 / 130 / 8, most = attained(&config, 1 << 20);
+    assert_true(most < 16 * lane && most > 8 * lane && most > 16 * 5 * 0.8 / 8);
+    pw_options_destroy(o);
+}
+
+/* mosaic-sec32-lat-4k, mosaic-sec32-lat-2m: 55 and 318 us from load to use, the fault and the transfer together. */
+static void far_faults_of_mosaic_take_what_a_gtx_1080_needed(void **state)
+{
+    (void)state;
+    static struct pw_config config;
+    struct pw_options *o = effective(&config, "mosaic", "gpu-mmu");
+    double fault = config.uvm.fault_latency / (double)config.gpu.clock_mhz;
+    assert_near(fault + 4096 / attained(&config, 4096) / 1e3, 55, 0.1);
+    assert_near(fault + (2 << 20) / attained(&config, 2 << 20) / 1e3, 318, 1);
+    pw_options_destroy(o);
 }
 
 /* Rows that follow from several options of Mosaic's machine. */
@@ -297,6 +383,10 @@ int main(void)
         cmocka_unit_test(mosaic_is_the_machine_of_its_table_1),
         cmocka_unit_test(pwcache_and_sharedtlb_are_the_baselines_of_mask),
         cmocka_unit_test(kepler_is_the_machine_of_tlb_compression),
+        cmocka_unit_test(pascal_is_the_machine_of_uvm),
+        cmocka_unit_test(the_link_of_pascal_attains_table_1),
+        cmocka_unit_test(pascal_agrees_where_the_paper_counts_differently),
+        cmocka_unit_test(far_faults_of_mosaic_take_what_a_gtx_1080_needed),
         cmocka_unit_test(mosaic_agrees_where_the_paper_counts_differently),
         cmocka_unit_test(kepler_agrees_where_the_paper_counts_differently),
         cmocka_unit_test(large_pages_of_figure_3_get_as_many_entries_as_base_pages),
