@@ -62,8 +62,11 @@ static bool unmapped(void *gpu, pw_asid asid, pw_vpn vpn, pw_cycle now)
 {
     struct pw_gpu *g = gpu;
     struct pw_error err;
-    if (g->wiring.uvm && pw_uvm_fault(g->wiring.uvm, asid, vpn, now))
+    if (g->wiring.uvm && pw_uvm_fault(g->wiring.uvm, asid, vpn, now)) {
+        if (pw_uvm_is_read_mostly(g->wiring.uvm, asid, vpn) && pw_gpu_write_waits(g, asid, vpn))
+            pw_uvm_write_waits(g->wiring.uvm, asid, vpn, now);
         return true;
+    }
     pw_fail(&err, PW_FAILED, "app%u accessed address 0x%llx, which it has not allocated", asid,
             (unsigned long long)(vpn.v << PW_PAGE_SHIFT));
     g->wiring.failed(g->wiring.system, &err);
@@ -73,7 +76,8 @@ static bool unmapped(void *gpu, pw_asid asid, pw_vpn vpn, pw_cycle now)
 static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err)
 {
     const struct pw_gpu_config *c = &g->config;
-    struct pw_memory_config memory = {c->l2, c->crossbar, c->dram, c->clock_mhz, c->sm.count, g->wiring.apps};
+    struct pw_memory_config memory = {c->l2,       c->crossbar,    c->dram,   c->clock_mhz,
+                                      c->sm.count, g->wiring.apps, c->remote, g->wiring.link};
     enum pw_status status = pw_memory_create(&memory, g->wiring.events, &g->pool, &g->memory, err);
     if (status != PW_OK)
         return status;
@@ -116,7 +120,7 @@ static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
     g->tlb_counters = calloc(apps, sizeof *g->tlb_counters);
     g->l1d_counters = calloc(apps, sizeof *g->l1d_counters);
     g->warp_pool = pw_warp_pool_create(err);
-    if (g->wiring.uvm && !(g->frame_use = calloc(g->wiring.frames, sizeof *g->frame_use)))
+    if (g->wiring.uvm && !pw_gpu_extend_frames(g, g->wiring.frames))
         return pw_fail_memory(err, "frames");
     if (!g->sms || !g->loads || !g->lsu_entries || !g->launches || !g->counters || !g->tlb_counters ||
         !g->l1d_counters || !g->warp_pool)

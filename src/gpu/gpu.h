@@ -62,6 +62,7 @@ struct pw_gpu_config {
     struct pw_crossbar_config crossbar;
     struct pw_l2_config l2;
     struct pw_dram_config dram;
+    struct pw_remote_config remote;
     pw_page_orders orders;
     uint32_t app_sms[PW_MAX_APPS]; /* SMs of each application, which get consecutive numbers */
 };
@@ -85,7 +86,8 @@ struct pw_gpu_wiring {
     struct pw_timeline *timeline; /* or NULL */
     struct pw_page_log *page_log; /* or NULL */
     struct pw_uvm *uvm;           /* demand paging, or NULL: all memory is mapped before it is accessed */
-    uint64_t frames;              /* of device memory */
+    struct pw_link *link;         /* to the host, with uvm */
+    uint64_t frames;              /* of device memory; those behind them are host memory */
     unsigned apps;
     void *system;
     void (*launch_done)(void *system, unsigned app, pw_cycle now);
@@ -120,6 +122,9 @@ void pw_gpu_page_arrived(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_cycle no
 bool pw_gpu_page_busy(const struct pw_gpu *g, pw_pfn frame, enum pw_page_order order);
 /* A page that is not busy was unmapped: no TLB and no cache knows it afterwards. */
 void pw_gpu_forget_page(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_pfn frame, enum pw_page_order order);
+
+/* Makes frames below `outer` known, which may lie in host memory, before a page is mapped to them. False: out of memory. */
+bool pw_gpu_extend_frames(struct pw_gpu *g, uint64_t outer);
 
 /* Progress: warp instructions issued so far, and CTAs finished of the present launches. */
 uint64_t pw_gpu_issued(const struct pw_gpu *g);

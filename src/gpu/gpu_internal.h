@@ -139,6 +139,7 @@ struct pw_gpu {
     struct pw_lsu_entry *lsu_entries;
     struct pw_app_launch *launches;
     struct pw_frame_use *frame_use; /* NULL without demand paging */
+    uint64_t frame_count;           /* of frame_use */
     uint8_t page_order;             /* the smallest page size in use: lookups and misses merge at it */
     uint8_t page_lines_shift;       /* lines in such a page, as a power of two */
     uint64_t lines_outstanding;     /* for serial mode */
@@ -166,6 +167,8 @@ bool pw_lsu_has_room(const struct pw_sm *sm);
 void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const uint64_t *words, pw_cycle now);
 void pw_lsu_resume(struct pw_sm *sm, enum pw_lsu_wait reason, pw_cycle now);
 unsigned pw_lsu_translated(void *gpu, uint32_t sm, pw_vpn vpn, pw_cycle now);
+/* Whether any access that waits for the translation of this page writes. */
+bool pw_lsu_write_waits(const struct pw_sm *sm, uint64_t page);
 
 /* One line of a memory instruction, its translation known. */
 struct pw_access {
@@ -200,6 +203,8 @@ static inline void pw_gpu_mark_cached(struct pw_gpu *g, const struct pw_sm *sm, 
     if (g->frame_use)
         g->frame_use[line >> (PW_PAGE_SHIFT - PW_LINE_SHIFT)].cached_by |= 1U << (sm->id % 32);
 }
+
+bool pw_gpu_write_waits(const struct pw_gpu *g, pw_asid asid, pw_vpn vpn);
 
 /* timeline.c: to be called when there is one, but for init */
 enum pw_status pw_sm_timeline_init(struct pw_sm *sm, struct pw_error *err);

@@ -119,10 +119,18 @@ static void park(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_mshr_entry 
     }
 }
 
-/* The head's present page is not in the TLB. Returns what to wait for, if anything. */
-static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, pw_cycle now)
+/* Lets a write wait until its page, of which the host has a copy too, is the only one. */
+static void ask_to_write(struct pw_sm *sm, pw_vpn vpn, pw_cycle now)
+{
+    pw_mmu_await_page(sm->gpu->mmu, sm->id, sm->app, vpn);
+    pw_uvm_write_waits(sm->gpu->wiring.uvm, sm->app, vpn, now);
+}
+
+/* The head's present page is not in the TLB, or there but not to be `written`. Returns what to wait for, if anything. */
+static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, bool written, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
+    pw_vpn vpn = {e->page << g->page_order};
     struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, e->page);
     if (miss) {
         g->tlb_counters[sm->app].merges++;
@@ -132,7 +140,10 @@ static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
         miss = pw_mshr_add(&sm->tlb_mshr, e->page);
         if (g->wiring.timeline)
             pw_sm_timeline_miss(sm, miss, now);
-        pw_mmu_request(g->mmu, sm->id, sm->app, (pw_vpn){e->page << g->page_order}, now + g->config.l1_tlb.tlb.latency);
+        if (written)
+            ask_to_write(sm, vpn, now);
+        else
+            pw_mmu_request(g->mmu, sm->id, sm->app, vpn, now + g->config.l1_tlb.tlb.latency);
     }
     miss->mask |= 1ULL << e->warp;
     if (g->config.l1_tlb.on_miss == PW_TLB_STALL_LSU || g->config.sm.serial)
@@ -147,10 +158,11 @@ static enum pw_lsu_wait translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
 {
     struct pw_gpu *g = sm->gpu;
     uint64_t page = e->lines[e->next].line >> g->page_lines_shift;
+    pw_vpn vpn = {page << g->page_order};
     if (e->translated && page == e->page)
         return PW_LSU_NOT_WAITING;
     e->page = page;
-    e->translated = pw_tlb_lookup(&sm->tlb, sm->app, (pw_vpn){page << g->page_order}, &e->frame);
+    e->translated = pw_tlb_lookup(&sm->tlb, sm->app, vpn, &e->frame);
     if (!e->counted) {
         struct pw_tlb_counters *c = &g->tlb_counters[sm->app];
         c->lookups++;
@@ -158,13 +170,15 @@ static enum pw_lsu_wait translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
         c->misses += !e->translated;
         e->counted = true;
     }
-    if (e->translated) {
-        e->counted = false;
-        if (g->wiring.uvm)
-            pw_uvm_touch(g->wiring.uvm, sm->app, (pw_vpn){page << g->page_order}, e->kind != PW_REQUEST_READ, now);
-        return PW_LSU_NOT_WAITING;
+    if (!e->translated)
+        return miss_page(sm, e, false, now);
+    if (g->wiring.uvm && !pw_uvm_touch(g->wiring.uvm, sm->app, vpn, e->kind != PW_REQUEST_READ, now)) {
+        e->translated = false;
+        pw_tlb_invalidate(&sm->tlb, sm->app, vpn, (pw_vpn){vpn.v + (1ULL << g->page_order)});
+        return miss_page(sm, e, true, now);
     }
-    return miss_page(sm, e, now);
+    e->counted = false;
+    return PW_LSU_NOT_WAITING;
 }
 
 static void pop_if_done(struct pw_sm *sm, const struct pw_lsu_entry *e, pw_cycle now)
@@ -241,31 +255,46 @@ void pw_lsu_resume(struct pw_sm *sm, enum pw_lsu_wait reason, pw_cycle now)
     post_step(sm, now);
 }
 
-/* The head waits for this page under stall_lsu: it goes on with the translation it has been given. Returns whether it
- * will write. */
-static bool hand_to_head(struct pw_sm *sm, uint64_t page, pw_pfn frame)
+/* Whether the head waits for this page under stall_lsu. */
+static bool head_waits(const struct pw_sm *sm, uint64_t page)
+{
+    return sm->lsu.wait == PW_LSU_TRANSLATION && sm->lsu.queue[sm->lsu.first].page == page;
+}
+
+/* The head goes on with the translation it has been given. */
+static void hand_to_head(struct pw_sm *sm, uint64_t page, pw_pfn frame)
 {
     struct pw_lsu_entry *e = &sm->lsu.queue[sm->lsu.first];
-    if (sm->lsu.wait != PW_LSU_TRANSLATION || e->page != page)
-        return false;
+    if (!head_waits(sm, page))
+        return;
     e->frame = frame;
     e->translated = true;
     e->counted = false;
-    return e->kind != PW_REQUEST_READ;
 }
 
-/* Replays what was parked for the page. Returns whether any of it writes. */
-static bool replay_parked(struct pw_sm *sm, struct pw_mshr_entry *miss, pw_pfn frame)
+bool pw_lsu_write_waits(const struct pw_sm *sm, uint64_t page)
 {
-    bool writes = false;
+    if (head_waits(sm, page) && sm->lsu.queue[sm->lsu.first].kind != PW_REQUEST_READ)
+        return true;
+    const struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);
+    const struct pw_request *last = miss ? miss->last : NULL, *r = last;
+    while (r) {
+        if (r->kind != PW_REQUEST_READ)
+            return true;
+        r = r->next == last ? NULL : r->next;
+    }
+    return false;
+}
+
+/* Replays what was parked for the page. */
+static void replay_parked(struct pw_sm *sm, struct pw_mshr_entry *miss, pw_pfn frame)
+{
     for (struct pw_request *r = pw_mshr_take_waiting(miss), *next; r; r = next) {
         next = r->next;
         r->line = physical_line(sm->gpu, frame, r->vaddr_line);
         pw_gpu_hold_frame(sm->gpu, r->line);
-        writes |= r->kind != PW_REQUEST_READ;
         pw_request_list_push(&sm->lsu.replay, r);
     }
-    return writes;
 }
 
 unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
@@ -278,16 +307,18 @@ unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
         pw_mmu_request(g->mmu, sm_id, sm->app, vpn, now);
         return 0;
     }
+    if (g->wiring.uvm && !pw_uvm_touch(g->wiring.uvm, sm->app, vpn, pw_lsu_write_waits(sm, page), now)) {
+        ask_to_write(sm, vpn, now);
+        return 0;
+    }
     pw_tlb_insert(&sm->tlb, sm->app, vpn, t);
     struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);
     unsigned warps = (unsigned)__builtin_popcountll(miss->mask);
-    bool writes = replay_parked(sm, miss, t.frame);
+    replay_parked(sm, miss, t.frame);
     if (g->wiring.timeline)
         pw_sm_timeline_translated(sm, miss, now);
     pw_mshr_remove(&sm->tlb_mshr, miss);
-    writes |= hand_to_head(sm, page, t.frame);
-    if (g->wiring.uvm)
-        pw_uvm_touch(g->wiring.uvm, sm->app, vpn, writes, now);
+    hand_to_head(sm, page, t.frame);
     if (sm->lsu.wait == PW_LSU_TRANSLATION || sm->lsu.wait == PW_LSU_TLB_MSHR)
         sm->lsu.wait = PW_LSU_NOT_WAITING;
     if (sm->lsu.wait == PW_LSU_NOT_WAITING && (sm->lsu.replay.first || sm->lsu.count))

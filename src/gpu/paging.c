@@ -5,6 +5,33 @@
  * DRAM and not into the L2. */
 #include "gpu/gpu_internal.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+bool pw_gpu_extend_frames(struct pw_gpu *g, uint64_t outer)
+{
+    if (outer <= g->frame_count)
+        return true;
+    uint64_t count = g->frame_count + g->frame_count / 4;
+    count = count > outer ? count : outer;
+    struct pw_frame_use *use = g->frame_use ? realloc(g->frame_use, count * sizeof *use) : calloc(count, sizeof *use);
+    if (!use)
+        return false;
+    if (g->frame_use)
+        memset(use + g->frame_count, 0, (count - g->frame_count) * sizeof *use);
+    g->frame_use = use;
+    g->frame_count = count;
+    return true;
+}
+
+bool pw_gpu_write_waits(const struct pw_gpu *g, pw_asid asid, pw_vpn vpn)
+{
+    for (uint32_t i = 0; i < g->config.sm.count; i++)
+        if (g->sms[i].app == asid && pw_lsu_write_waits(&g->sms[i], vpn.v >> g->page_order))
+            return true;
+    return false;
+}
+
 void pw_gpu_page_arrived(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_cycle now)
 {
     pw_mmu_page_arrived(g->mmu, asid, vpn, now);

@@ -120,7 +120,15 @@ static enum pw_status backend_prefetch(void *backend, uint32_t id, pw_vaddr base
     return PW_OK;
 }
 
-static const struct pw_backend timed_backend = {backend_alloc, backend_free, backend_launch, backend_prefetch};
+static enum pw_status backend_advise(void *backend, uint32_t id, pw_vaddr base, unsigned advice, struct pw_error *err)
+{
+    (void)id;
+    struct pw_app *a = backend;
+    return a->system->uvm ? pw_uvm_advise(a->system->uvm, a->space.asid, pw_vpn_of(base), advice, err) : PW_OK;
+}
+
+static const struct pw_backend timed_backend = {backend_alloc, backend_free, backend_launch, backend_prefetch,
+                                                backend_advise};
 
 static enum pw_status create_host(struct pw_app *a, struct pw_error *err)
 {

@@ -35,6 +35,7 @@ const struct pw_option_group pw_config_groups[] = {{"gpu", gpu_options, offsetof
                                                    {"paging", pw_paging_options, offsetof(struct pw_config, paging)},
                                                    {"uvm", pw_uvm_options, offsetof(struct pw_config, uvm)},
                                                    {"link", pw_link_options, offsetof(struct pw_config, link)},
+                                                   {"link", pw_remote_options, GPU(remote)},
                                                    {"l1d", pw_l1d_options, GPU(l1d)},
                                                    {"xbar", pw_crossbar_options, GPU(crossbar)},
                                                    {"l2", pw_l2_options, GPU(l2)},

@@ -10,6 +10,24 @@ const struct pw_option pw_paging_options[] = {
      false},
     {0}};
 
+/* Physical addresses are those of 2^32 lines of 128 bytes. Host memory lies behind device memory, from the next multiple of
+ * 2 MiB on, so that large pages are aligned; a page's place there is its number. */
+#define MOST_FRAMES (1ULL << (32 - PW_PAGE_SHIFT + PW_LINE_SHIFT))
+
+static uint64_t first_host_frame(const struct pw_system *s)
+{
+    return (pw_frames_total(s->physical.frames) + (1U << PW_PAGE_2M) - 1) >> PW_PAGE_2M << PW_PAGE_2M;
+}
+
+static bool map_remote(void *system, pw_asid asid, pw_vpn vpn, pw_page_id page)
+{
+    struct pw_system *s = system;
+    struct pw_address_space *space = &s->apps[asid].space;
+    uint64_t frame = first_host_frame(s) + page;
+    return pw_gpu_extend_frames(s->gpu, frame + (1U << space->order)) &&
+           pw_address_space_map_host(space, vpn, (pw_pfn){(uint32_t)frame});
+}
+
 /* Page tables live in device memory too: a 64th of it is enough for eight times as much managed memory. */
 enum { TABLE_SHARE = 64 };
 
@@ -55,7 +73,7 @@ enum pw_status pw_paging_create(struct pw_system *s, struct pw_error *err)
     enum pw_status status = pw_link_create(&s->config.link, s->config.gpu.clock_mhz, s->events, &s->link, err);
     if (status != PW_OK)
         return status;
-    uint64_t frames = pw_frames_total(s->physical.frames);
+    uint64_t frames = pw_frames_total(s->physical.frames), before_host = first_host_frame(s);
     struct pw_uvm_wiring wiring = {.events = s->events,
                                    .link = s->link,
                                    .timeline = s->timeline,
@@ -65,6 +83,8 @@ enum pw_status pw_paging_create(struct pw_system *s, struct pw_error *err)
                                    .seed = s->seed,
                                    .machine = s,
                                    .map = map,
+                                   .map_remote = map_remote,
+                                   .host_pages = before_host < MOST_FRAMES ? MOST_FRAMES - before_host : 0,
                                    .unmap = unmap,
                                    .busy = busy,
                                    .replay = replay,

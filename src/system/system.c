@@ -166,6 +166,7 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
                                    .timeline = s->timeline,
                                    .page_log = s->page_log,
                                    .uvm = s->uvm,
+                                   .link = s->link,
                                    .frames = pw_frames_total(s->physical.frames),
                                    .apps = s->app_count,
                                    .system = s,
@@ -329,6 +330,8 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
     enum pw_status status = loop(s, err);
     if (status == PW_OK && s->app_count == 1)
         status = pw_gpu_check_idle(s->gpu, err);
+    if (status == PW_OK && s->uvm)
+        status = pw_uvm_check_advice(s->uvm, err);
     if (status == PW_OK)
         status = close_region(s, err);
     if (status == PW_OK)

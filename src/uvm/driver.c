@@ -83,6 +83,8 @@ enum pw_status pw_uvm_create(const struct pw_uvm_config *config, const struct pw
     u->wiring = *wiring;
     u->unit = 1U << wiring->order;
     enum pw_status status = find_capacity(config, wiring, &u->capacity, err);
+    if (status == PW_OK)
+        status = pw_advice_parse(config->advice, &u->advice, err);
     if (status == PW_OK) {
         uint32_t full = config->prefetch_full ? config->prefetch_full - 1 : config->prefetch;
         struct pw_residency_config residency = {.prefetch = pw_prefetch_policies[config->prefetch],
@@ -143,7 +145,9 @@ struct pw_residency *pw_uvm_residency(struct pw_uvm *u)
 enum pw_status pw_uvm_allocate(struct pw_uvm *u, pw_asid asid, const char *name, pw_vpn first, uint64_t bytes,
                                struct pw_error *err)
 {
-    return pw_residency_add(u->residency, asid, name, first, bytes, err);
+    enum pw_status status = pw_residency_add(u->residency, asid, name, first, bytes, err);
+    unsigned advice = pw_advice_take(&u->advice, name);
+    return status == PW_OK && advice ? pw_uvm_advise(u, asid, first, advice, err) : status;
 }
 
 static void unmap(void *context, pw_asid asid, pw_vpn vpn)
@@ -194,6 +198,22 @@ enum pw_status pw_uvm_start(struct pw_uvm *u, struct pw_error *err)
 
 static void begin_handling(struct fetch *f, pw_cycle now);
 
+/* A fault that brings no page has been handled. If its page has left meanwhile, it is asked for. */
+static void settle(struct fetch *f, pw_cycle now)
+{
+    struct pw_uvm *u = f->uvm;
+    struct fault *fault = pw_faults_find_ticket(u, f->fault);
+    pw_fetch_finish(f, now);
+    if (!fault)
+        return;
+    if (pw_advice_settle(u, fault))
+        pw_faults_replay(u, fault->page, now);
+    else if (pw_residency_state(u->residency, fault->page) == PW_PAGE_COMING)
+        pw_faults_tell(u, fault);
+    else
+        pw_uvm_ask(u, fault, now);
+}
+
 static void handled(void *object, uint64_t unused, pw_cycle now)
 {
     (void)unused;
@@ -204,7 +224,10 @@ static void handled(void *object, uint64_t unused, pw_cycle now)
         if (u->handling.first)
             begin_handling(u->handling.first, now);
     }
-    pw_fetch_serve(f, now);
+    if (f->settles)
+        settle(f, now);
+    else
+        pw_fetch_serve(f, now);
 }
 
 static void begin_handling(struct fetch *f, pw_cycle now)
@@ -225,12 +248,20 @@ void pw_uvm_ask(struct pw_uvm *u, struct fault *fault, pw_cycle now)
         return;
     }
     struct pw_page_mask asked = pw_mask_range(fault->page % PW_BLOCK_PAGES, fault->page % PW_BLOCK_PAGES + u->unit);
-    struct pw_fetch decided;
-    pw_residency_decide(u->residency, fault->page / PW_BLOCK_PAGES, &asked, &decided);
-    fault->told = true;
+    struct pw_fetch decided = {.block = fault->page / PW_BLOCK_PAGES};
+    bool settles = pw_advice_settles(u, fault);
+    if (!settles) {
+        pw_residency_decide(u->residency, decided.block, &asked, &decided);
+        fault->told = true;
+    }
     struct fetch *f = pw_fetch_begin(u, &decided, OWNER_FAULT, now);
     if (!f)
         return;
+    if (settles) {
+        f->settles = true;
+        f->fault = (struct ticket){fault->page, fault->ticket};
+        f->faults = 1;
+    }
     if (u->config.service == PW_SERVICE_SERIAL) {
         pw_fetch_queue_add(&u->handling, f);
         if (u->handling.first != f)
@@ -239,7 +270,7 @@ void pw_uvm_ask(struct pw_uvm *u, struct fault *fault, pw_cycle now)
     begin_handling(f, now);
 }
 
-/* An access that faulted although its page is resident (it came in the same cycle) is replayed at once. */
+/* An access that faulted although its page is mapped (it came in the same cycle) is replayed at once. */
 static void replay_resident(void *object, uint64_t argument, pw_cycle now)
 {
     struct pw_uvm *u = object;
@@ -247,7 +278,7 @@ static void replay_resident(void *object, uint64_t argument, pw_cycle now)
     if (!f || (uint32_t)f->ticket != (uint32_t)argument)
         return;
     enum pw_page_state state = pw_residency_state(u->residency, f->page);
-    if (state == PW_PAGE_RESIDENT)
+    if (state == PW_PAGE_RESIDENT || pw_residency_is_remote(u->residency, f->page))
         pw_faults_replay(u, f->page, now);
     else if (state == PW_PAGE_ABSENT)
         pw_uvm_ask(u, f, now);
@@ -270,20 +301,22 @@ bool pw_uvm_fault(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, pw_cycle now)
         return true;
     if (state == PW_PAGE_COMING)
         pw_faults_tell(u, f);
-    else if (state == PW_PAGE_ABSENT)
+    else if (state == PW_PAGE_ABSENT && !pw_residency_is_remote(u->residency, page))
         pw_uvm_ask(u, f, now);
     else
         pw_events_post(u->wiring.events, now, replay_resident, u, (uint64_t)page << 32 | (uint32_t)f->ticket);
     return true;
 }
 
-void pw_uvm_touch(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, bool write, pw_cycle now)
+bool pw_uvm_touch(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, bool write, pw_cycle now)
 {
     pw_page_id page = pw_residency_find(u->residency, asid, vpn);
     if (page == PW_NO_PAGE)
-        return;
-    pw_residency_touch(u->residency, page, write);
+        return true;
+    if (!pw_residency_touch(u->residency, page, write))
+        return false;
     pw_uvm_ask_retry(u, now);
+    return true;
 }
 
 void pw_uvm_access_ended(struct pw_uvm *u, pw_cycle now)

@@ -30,7 +30,8 @@ static void replay_ready(struct pw_uvm *u, pw_cycle now)
         struct fault *f = pw_faults_find_ticket(u, ready->items[ready->first++]);
         if (!f)
             continue;
-        if (pw_residency_state(u->residency, f->page) == PW_PAGE_RESIDENT) {
+        if (pw_residency_state(u->residency, f->page) == PW_PAGE_RESIDENT ||
+            pw_residency_is_remote(u->residency, f->page)) {
             pw_faults_replay(u, f->page, now);
         } else {
             f->told = false;
@@ -85,9 +86,13 @@ static void serve_block(void *object, uint64_t unused, pw_cycle now)
     uint32_t block = items[0].ticket.page / PW_BLOCK_PAGES;
     struct pw_page_mask asked = {0};
     struct pw_fetch decided;
-    for (size_t i = 0; i < count; i++)
-        if (pw_faults_find_ticket(u, items[i].ticket))
+    for (size_t i = 0; i < count; i++) {
+        struct fault *fault = pw_faults_find_ticket(u, items[i].ticket);
+        if (fault && pw_advice_settles(u, fault) && pw_advice_settle(u, fault))
+            pw_ticket_add(u, &b->ready, fault);
+        else if (fault)
             pw_mask_add(&asked, items[i].ticket.page % PW_BLOCK_PAGES);
+    }
     if (pw_mask_any(&asked)) /* the block is still there */
         pw_residency_decide(u->residency, block, &asked, &decided);
     b->next = b->group_outer;

@@ -89,7 +89,8 @@ void pw_faults_replay(struct pw_uvm *u, pw_page_id page, pw_cycle now)
     struct fault *f = pw_faults_find(u, page);
     pw_asid asid = pw_residency_asid(u->residency, page);
     struct driver_counters *c = &u->counters[asid];
-    assert(f && pw_residency_state(u->residency, page) == PW_PAGE_RESIDENT);
+    assert(f &&
+           (pw_residency_state(u->residency, page) == PW_PAGE_RESIDENT || pw_residency_is_remote(u->residency, page)));
     c->replayed++;
     c->latency += now - f->since;
     remove_fault(&u->faults, f);

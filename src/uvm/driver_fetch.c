@@ -62,8 +62,7 @@ static void end_fetch(struct fetch *f)
     free(f);
 }
 
-/* All of a fetch has come: its owner goes on. */
-static void finish(struct fetch *f, pw_cycle now)
+void pw_fetch_finish(struct fetch *f, pw_cycle now)
 {
     struct pw_uvm *u = f->uvm;
     if (f->owner == OWNER_BATCH) {
@@ -94,6 +93,7 @@ static void wake(struct pw_uvm *u, pw_page_id page, pw_cycle now)
     struct fault *f = pw_faults_find(u, page);
     if (!f)
         return;
+    pw_advice_arrived(u, f);
     if (!u->batch.holds_replays) {
         pw_faults_replay(u, page, now);
         return;
@@ -111,6 +111,7 @@ static void arrive(struct fetch *f, unsigned first, unsigned outer, pw_cycle now
         if (fault)
             pw_faults_tell(u, fault);
     }
+    pw_advice_arriving(u, base + first, base + outer);
     pw_residency_arrive(u->residency, f->block, &pages);
     for (unsigned page = first; page < outer; page += u->unit)
         if (!u->wiring.map(u->wiring.machine, f->asid, (pw_vpn){f->first.v + page})) {
@@ -138,7 +139,7 @@ static void transfer_ended(void *object, uint64_t run, pw_cycle now)
     else
         arrive(f, first, outer, now);
     if (is_complete(f))
-        finish(f, now);
+        pw_fetch_finish(f, now);
     pw_uvm_ask_retry(u, now);
 }
 
@@ -214,7 +215,7 @@ static bool serve(struct fetch *f, pw_cycle now)
         ;
     bool left = pw_mask_any(&f->faulted);
     if (is_complete(f))
-        finish(f, now);
+        pw_fetch_finish(f, now);
     return left;
 }
 

@@ -6,6 +6,7 @@
  *   driver_fetch.c     fetches: room, transfers, arrival, waiting for room
  *   driver_batch.c     batch service
  *   driver_prefetch.c  the explicit prefetch call
+ *   driver_advice.c    memory advice
  *   driver_stats.c     metrics, identities, the log of batches, descriptions
  *   driver_options.c   the options */
 #ifndef PW_UVM_DRIVER_INTERNAL_H
@@ -19,6 +20,7 @@ struct fault {
     uint32_t merges; /* accesses that came after the first and that residency has not been told of */
     pw_cycle since;
     uint64_t ticket; /* tells registrations of the same page apart */
+    bool writes;     /* an access that waits will write (of read-mostly pages) */
     bool told;       /* residency knows that the page is awaited */
 };
 
@@ -66,9 +68,11 @@ struct fetch {
     pw_cycle taken;
     uint32_t track;
     enum fetch_owner owner;
-    bool served; /* room has been asked for once */
-    bool waits;  /* in the queue for room */
-    bool freed;  /* the allocation is gone */
+    bool served;  /* room has been asked for once */
+    bool waits;   /* in the queue for room */
+    bool freed;   /* the allocation is gone */
+    bool settles; /* no page comes: `fault` is replayed when it has been handled */
+    struct ticket fault;
     struct prefetch_call *call;
 };
 
@@ -115,6 +119,7 @@ struct pw_uvm {
     struct pw_residency *residency;
     unsigned unit; /* pages in a page of the machine */
     uint64_t capacity;
+    struct pw_advice_list advice;
 
     struct fault_table faults;
     struct fetch *fetches;
@@ -165,11 +170,22 @@ struct fetch *pw_fetch_begin(struct pw_uvm *u, const struct pw_fetch *decided, e
 /* Gives a fetch room and queues its transfers; its owner hears when all of it has arrived. True when a part of it has to
  * wait for room. */
 bool pw_fetch_serve(struct fetch *f, pw_cycle now);
+/* All of a fetch has come: its owner goes on. */
+void pw_fetch_finish(struct fetch *f, pw_cycle now);
 void pw_fetch_forget_block_range(struct pw_uvm *u, uint32_t first, uint32_t outer, pw_cycle now);
 void pw_uvm_ask_retry(struct pw_uvm *u, pw_cycle now);
 
 /* A page that a register waits for, and that is absent, is asked for. */
 void pw_uvm_ask(struct pw_uvm *u, struct fault *f, pw_cycle now);
+
+/* Whether a fault that is taken up now brings no page. */
+bool pw_advice_settles(const struct pw_uvm *u, const struct fault *f);
+/* Does what such a fault needs; false when its page has to come after all, or is coming. */
+bool pw_advice_settle(struct pw_uvm *u, struct fault *f);
+/* Pages that come, before they are mapped; a register whose page has come; pages that have left. */
+void pw_advice_arriving(struct pw_uvm *u, pw_page_id first, pw_page_id outer);
+void pw_advice_arrived(struct pw_uvm *u, struct fault *f);
+void pw_advice_evicted(struct pw_uvm *u, const struct pw_eviction *e);
 
 void pw_batch_enqueue(struct pw_uvm *u, struct fault *f, pw_cycle now);
 void pw_batch_fetched(struct pw_uvm *u, struct fetch *f, pw_cycle now);

@@ -48,6 +48,8 @@ void pw_uvm_register(struct pw_uvm *u, struct pw_stats *stats)
     PAGES(pages_evicted, "pages", "Pages that had to leave the GPU.");
     PAGES(pages_written, "pages", "Those of them that were written back to the host.");
     PAGES(pages_thrashed, "pages", "Pages that came after having been evicted.");
+    PAGES(pages_remote, "pages", "Pages that were mapped where they are, in host memory.");
+    PAGES(pages_collapsed, "pages", "Copies of read-mostly pages that a write made the only one.");
     OWN("uvm.bytes_h2d", "bytes", bytes_h2d, "Bytes of pages that came to the GPU.");
     OWN("uvm.bytes_d2h", "bytes", bytes_d2h, "Bytes of pages that were written back to the host.");
     OWN("uvm.pages_lost", "pages", pages_lost, "Pages that arrived after their allocation had been freed.");

@@ -82,12 +82,10 @@ static void touch_first(struct pw_residency *r, struct pw_managed_block *b, unsi
     }
 }
 
-void pw_residency_touch(struct pw_residency *r, pw_page_id page, bool write)
+bool pw_residency_touch(struct pw_residency *r, pw_page_id page, bool write)
 {
     if (page == r->last_touched && write <= r->last_write)
-        return;
-    r->last_touched = page;
-    r->last_write = write;
+        return true;
     struct pw_managed_block *b = &r->blocks[page / PW_BLOCK_PAGES];
     unsigned at = page % PW_BLOCK_PAGES;
     if (!pw_mask_has(&b->accessed, at))
@@ -95,6 +93,12 @@ void pw_residency_touch(struct pw_residency *r, pw_page_id page, bool write)
     if (write && !pw_mask_has(&b->dirty, at)) {
         struct pw_page_mask unit = unit_of(r, at);
         b->dirty = pw_mask_or(b->dirty, &unit);
+    if (pw_mask_has(&b->remote, at))
+        return true;
+    if (write && !pw_mask_has(&b->dirty, at) && pw_advice_copies(r->ranges[b->range].advice))
+        return false;
+    r->last_touched = page;
+    r->last_write = write;
     }
     pw_order_touch(r->order, page & ~(r->unit - 1));
 }
@@ -102,6 +106,7 @@ void pw_residency_touch(struct pw_residency *r, pw_page_id page, bool write)
 /* Pages of a set that exist and are neither here nor on their way, as whole units. */
 static struct pw_page_mask absent_of(const struct pw_residency *r, const struct pw_managed_block *b,
                                      const struct pw_page_mask *pages)
+    return true;
 {
     struct pw_page_mask wide = pw_mask_widen(pages, r->config.order), exists = pw_block_exists(b);
     wide = pw_mask_and(wide, &exists);
@@ -252,6 +257,11 @@ const struct pw_managed_range *pw_residency_range(const struct pw_residency *r, 
 struct pw_uvm_counters *pw_residency_counters(struct pw_residency *r)
 {
     return r->counters;
+}
+
+const struct pw_managed_range *pw_residency_range_of(const struct pw_residency *r, pw_page_id page)
+{
+    return &r->ranges[r->blocks[page / PW_BLOCK_PAGES].range];
 }
 
 uint64_t pw_residency_resident(const struct pw_residency *r)

@@ -15,6 +15,7 @@
 #include "policy/prefetch/prefetch_policy.h"
 #include "sim/status.h"
 #include "sim/types.h"
+#include "uvm/advice.h"
 #include "uvm/order.h"
 
 struct pw_residency_config {
@@ -41,6 +42,8 @@ struct pw_uvm_counters {
         prefetched_resident;               /* of those: accessed since; left (or were freed) unused; neither */
     uint64_t pages_evicted, pages_written; /* written: back to the host */
     uint64_t pages_thrashed;               /* arrived after having been evicted */
+    uint64_t pages_remote;                 /* mapped where they are, in host memory */
+    uint64_t pages_collapsed;              /* copies that were written to: the host's is gone */
 };
 
 /* An allocation. The counters of all allocations of an application add up to its own. */
@@ -52,6 +55,7 @@ struct pw_managed_range {
     uint64_t pages;                    /* that exist, rounding included */
     uint32_t first_block, block_count; /* numbers of its blocks */
     bool freed;                        /* its blocks may belong to another range by now */
+    unsigned advice;                   /* enum pw_memory_advice */
     struct pw_uvm_counters counters;
 };
 
@@ -79,9 +83,20 @@ pw_vpn pw_residency_vpn(const struct pw_residency *r, pw_page_id page);
 enum pw_page_state { PW_PAGE_ABSENT, PW_PAGE_COMING, PW_PAGE_RESIDENT };
 enum pw_page_state pw_residency_state(const struct pw_residency *r, pw_page_id page);
 
-/* An access to a resident page: on the hot path of runs with demand paging. The first one after arrival is the replay of
- * the access that waited for the page. */
-void pw_residency_touch(struct pw_residency *r, pw_page_id page, bool write);
+/* An access to a page that is resident or mapped remotely: on the hot path of runs with demand paging. The first one
+ * after arrival is the replay of the access that waited for the page. False for a write to a copy, which has to collapse
+ * first; nothing has changed then. */
+bool pw_residency_touch(struct pw_residency *r, pw_page_id page, bool write);
+
+/* Memory advice: of the allocation that a page is in. What is advised decides only what is written back (copies never
+ * are); what is mapped remotely is the caller's business. Remote pages count as absent, or coming. */
+unsigned pw_residency_advice(const struct pw_residency *r, pw_page_id page);
+void pw_residency_advise(struct pw_residency *r, pw_page_id page, unsigned advice);
+bool pw_residency_is_remote(const struct pw_residency *r, pw_page_id page);
+void pw_residency_set_remote(struct pw_residency *r, pw_page_id page, bool remote);
+/* A resident page of a read-mostly allocation is the only copy from now on, until it leaves. `copied`: it was a copy, and
+ * is counted. */
+void pw_residency_collapse(struct pw_residency *r, pw_page_id page, bool copied);
 
 /* What a fault brings in. */
 struct pw_fetch {
@@ -127,6 +142,7 @@ struct pw_uvm_counters *pw_residency_counters(struct pw_residency *r); /* [PW_MA
 uint64_t pw_residency_resident(const struct pw_residency *r);
 bool pw_residency_is_full(const struct pw_residency *r); /* prefetch_full decides */
 size_t pw_residency_bytes(const struct pw_residency *r); /* of memory held */
+const struct pw_managed_range *pw_residency_range_of(const struct pw_residency *r, pw_page_id page);
 
 /* Recounts everything: masks against counts, order against masks, prefetched = used + evicted unused + resident unused. */
 enum pw_status pw_residency_check(const struct pw_residency *r, struct pw_error *err);

@@ -30,10 +30,11 @@ static bool block_is_sound(const struct pw_residency *r, const struct pw_managed
     struct pw_page_mask exists = pw_block_exists(b), known = pw_mask_or(b->resident, &b->coming);
     return within(&known, &exists) && disjoint(&b->resident, &b->coming) && within(&b->granted, &b->coming) &&
            within(&b->awaited, &known) && within(&b->prefetched, &known) && within(&b->accessed, &b->resident) &&
-           within(&b->dirty, &b->accessed) && within(&b->evicted, &exists) && disjoint(&b->accessed, &b->awaited) &&
+           within(&b->dirty, &b->resident) && within(&b->evicted, &exists) && disjoint(&b->accessed, &b->awaited) &&
            disjoint(&b->accessed, &b->prefetched) && whole_units(r, &b->resident) && whole_units(r, &b->coming) &&
            whole_units(r, &b->granted) && whole_units(r, &b->awaited) && whole_units(r, &b->accessed) &&
-           whole_units(r, &b->dirty) && whole_units(r, &b->prefetched) && whole_units(r, &b->evicted);
+           whole_units(r, &b->dirty) && whole_units(r, &b->prefetched) && whole_units(r, &b->evicted) &&
+           within(&b->remote, &exists) && disjoint(&b->remote, &b->resident) && whole_units(r, &b->remote);
 }
 
 static bool is_resident(void *context, pw_page_id page)

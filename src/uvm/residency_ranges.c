@@ -208,17 +208,17 @@ enum pw_status pw_residency_add(struct pw_residency *r, pw_asid asid, const char
 static void clear_block(struct pw_residency *r, uint32_t block, pw_residency_visit *visit, void *context)
 {
     struct pw_managed_block *b = &r->blocks[block];
-    struct pw_page_mask resident = b->resident;
+    struct pw_page_mask resident = b->resident, mapped = pw_mask_or(resident, &b->remote);
     unsigned first, outer;
     pw_residency_take_away(r, block, &resident);
     r->coming -= pw_mask_count(&b->coming);
     r->granted -= pw_mask_count(&b->granted);
     *pw_residency_entry(r, r->ranges[b->range].asid, b->number) = 0;
-    for (unsigned at = 0; visit && pw_mask_next_run(&resident, at, &first, &outer); at = outer)
+    for (unsigned at = 0; visit && pw_mask_next_run(&mapped, at, &first, &outer); at = outer)
         for (unsigned page = first; page < outer; page += r->unit)
             visit(context, r->ranges[b->range].asid, (pw_vpn){b->number * PW_BLOCK_PAGES + page});
     b->exists = 0;
-    b->coming = b->granted = b->awaited = b->prefetched = (struct pw_page_mask){0};
+    b->coming = b->granted = b->awaited = b->prefetched = b->remote = (struct pw_page_mask){0};
 }
 
 enum pw_status pw_residency_remove(struct pw_residency *r, pw_asid asid, pw_vpn first, pw_residency_visit *visit,

@@ -85,11 +85,16 @@ static pw_owner owner_of(const struct pw_address_space *a)
     return (pw_owner)(PW_OWNER_APP + a->asid);
 }
 
+static bool in_device_memory(const struct pw_physical_memory *p, pw_pfn frame)
+{
+    return frame.v < pw_frames_total(p->frames);
+}
+
 pw_pfn pw_address_space_unmap(struct pw_address_space *a, pw_vpn vpn)
 {
     struct pw_physical_memory *p = a->physical;
     struct pw_translation t = pw_page_table_unmap(a->table, vpn);
-    if (!t.present)
+    if (!t.present || !in_device_memory(p, t.frame))
         return t.frame;
     struct pw_frame_request request = {owner_of(a), vpn, a->order};
     p->policy->release(p->policy_state, p->frames, &request, t.frame);
@@ -122,6 +127,14 @@ bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn)
     }
     a->counters->mapped += (uint64_t)PW_PAGE_BYTES << a->order;
     raise_peak(&a->counters->mapped_peak, a->counters->mapped);
+    a->counters->tables = pw_page_table_node_bytes(a->table);
+    return true;
+}
+
+bool pw_address_space_map_host(struct pw_address_space *a, pw_vpn vpn, pw_pfn frame)
+{
+    if (pw_page_table_map(a->table, vpn, frame, a->order, NULL) != PW_OK)
+        return false;
     a->counters->tables = pw_page_table_node_bytes(a->table);
     return true;
 }
@@ -263,7 +276,7 @@ void pw_address_space_reset(struct pw_address_space *a, pw_vpn *out_first, pw_vp
 }
 
 struct ownership {
-    const struct pw_frames *frames;
+    const struct pw_physical_memory *physical;
     pw_owner owner;
     uint64_t pages;
     bool wrong;
@@ -273,8 +286,10 @@ static void check_mapping(void *context, pw_vpn vpn, pw_pfn frame, enum pw_page_
 {
     (void)vpn;
     struct ownership *o = context;
+    if (!in_device_memory(o->physical, frame))
+        return;
     for (uint32_t i = 0; i < 1U << order; i++)
-        o->wrong |= pw_frames_owner(o->frames, (pw_pfn){frame.v + i}) != o->owner;
+        o->wrong |= pw_frames_owner(o->physical->frames, (pw_pfn){frame.v + i}) != o->owner;
     o->pages += 1ULL << order;
 }
 
@@ -283,7 +298,7 @@ enum pw_status pw_address_spaces_check(struct pw_address_space *const *spaces, u
     const struct pw_frames *frames = spaces[0]->physical->frames;
     uint64_t used = 0;
     for (unsigned i = 0; i < count; i++) {
-        struct ownership o = {.frames = frames, .owner = owner_of(spaces[i])};
+        struct ownership o = {.physical = spaces[i]->physical, .owner = owner_of(spaces[i])};
         pw_page_table_each(spaces[i]->table, check_mapping, &o);
         if (o.wrong)
             return pw_fail(err, PW_FAILED, "app%u maps a frame it does not own", i);

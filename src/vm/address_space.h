@@ -84,8 +84,10 @@ enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, un
 /* Backs one allocation now, before those that were made earlier. */
 enum pw_status pw_address_space_back(struct pw_address_space *a, pw_vaddr base, struct pw_error *err);
 
-/* One managed page of the space's order. Map: false when there is no frame. Unmap: its frame is free again; returns it. */
+/* One managed page of the space's order. Map: false when there is no frame. Unmap: its frame is free again; returns it.
+ * A frame behind those of device memory lies in host memory; nobody hands it out or takes it back. */
 bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn);
+bool pw_address_space_map_host(struct pw_address_space *a, pw_vpn vpn, pw_pfn frame);
 pw_pfn pw_address_space_unmap(struct pw_address_space *a, pw_vpn vpn);
 
 /* Unmaps what allocate returned (managed pages are unmapped already). The caller shoots the TLBs down, for [*out_first, *out_outer). */

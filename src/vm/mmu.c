@@ -235,6 +235,13 @@ static void walk_done(void *client, uint32_t id, struct pw_translation translati
     serve_waiting(m, now);
 }
 
+void pw_mmu_await_page(struct pw_mmu *m, uint32_t sm, pw_asid asid, pw_vpn vpn)
+{
+    uint64_t sms[SM_WORDS] = {0};
+    sms[sm / 64] = 1ULL << (sm % 64);
+    pw_far_faults_add(&m->far_faults, miss_key(m, asid, vpn), sms);
+}
+
 void pw_mmu_page_arrived(struct pw_mmu *m, pw_asid asid, pw_vpn vpn, pw_cycle now)
 {
     const uint64_t *sms = pw_far_faults_take(&m->far_faults, miss_key(m, asid, vpn));

@@ -60,6 +60,9 @@ void pw_mmu_register(struct pw_mmu *m, struct pw_stats *stats);
  * before it has been answered. */
 void pw_mmu_request(struct pw_mmu *m, uint32_t sm, pw_asid asid, pw_vpn vpn, pw_cycle at);
 
+/* SM `sm` waits for a page without a walk, as for one that a walk did not find. The same holds. */
+void pw_mmu_await_page(struct pw_mmu *m, uint32_t sm, pw_asid asid, pw_vpn vpn);
+
 /* A page that a walk did not find is mapped now: whoever waits for it is answered. */
 void pw_mmu_page_arrived(struct pw_mmu *m, pw_asid asid, pw_vpn vpn, pw_cycle now);
 

@@ -187,6 +187,12 @@ void pw_prefetch(struct pw_host *h, const struct pw_array *a)
         end_with_error(h);
 }
 
+void pw_mem_advise(struct pw_host *h, const struct pw_array *a, unsigned advice)
+{
+    if (h->backend->advise && h->backend->advise(h->backend_object, a->id, a->base, advice, &h->error))
+        end_with_error(h);
+}
+
 void pw_launch(struct pw_host *h, const struct pw_launch *launch)
 {
     if (launch->resolve)

@@ -10,6 +10,7 @@
 #ifndef PW_WORKLOAD_HOST_H
 #define PW_WORKLOAD_HOST_H
 
+#include "sim/memory_advice.h"
 #include "sim/option.h"
 #include "sim/random.h"
 #include "workload/kernel.h"
@@ -36,6 +37,10 @@ void pw_free(struct pw_host *h, struct pw_array *a);
 /* cudaMemPrefetchAsync: says that the array will be used on the GPU soon. Memory that is allocated on the device gets its
  * frames now instead of at the next launch; memory that can be elsewhere is moved. */
 void pw_prefetch(struct pw_host *h, const struct pw_array *a);
+
+/* cudaMemAdvise: says how the array will be used, in flags of enum pw_memory_advice, in place of what was said before.
+ * Means something only where pages come on demand. */
+void pw_mem_advise(struct pw_host *h, const struct pw_array *a, unsigned advice);
 
 void pw_launch(struct pw_host *h, const struct pw_launch *launch);
 
@@ -116,6 +121,7 @@ struct pw_backend {
     enum pw_status (*launch)(void *backend, const struct pw_launch *launch, struct pw_error *err);
     /* Optional. */
     enum pw_status (*prefetch)(void *backend, uint32_t id, pw_vaddr base, struct pw_error *err);
+    enum pw_status (*advise)(void *backend, uint32_t id, pw_vaddr base, unsigned advice, struct pw_error *err);
 };
 
 enum pw_status pw_host_create(const struct pw_program *program, uint64_t seed, unsigned instance, bool verify,
