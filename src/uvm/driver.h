@@ -35,6 +35,7 @@ struct pw_uvm_config {
     double reserve, free_buffer; /* percent */
     uint64_t memory;             /* bytes of device memory for managed data; 0: all there is */
     double oversubscription;     /* percent: memory = what is allocated at the first launch * 100 / this; 0: not used */
+    char advice[PW_OPTION_TEXT_CAPACITY]; /* by the names of allocations: uvm/advice.h */
 };
 
 extern const struct pw_option pw_uvm_options[];
@@ -50,6 +51,10 @@ struct pw_uvm_wiring {
     void *machine;
     /* Gives a page of 2^order its frame and maps it. False: no frame (the run fails). */
     bool (*map)(void *machine, pw_asid asid, pw_vpn vpn);
+    /* Maps a page where it is, in host memory. Page numbers are below host_pages, 0 when there is no such memory. False:
+     * no memory for the page table. */
+    bool (*map_remote)(void *machine, pw_asid asid, pw_vpn vpn, pw_page_id page);
+    uint64_t host_pages;
     /* Takes the mapping away: no TLB and no cache knows the page afterwards. Its frame is free at once: frames are alike,
      * and how many may be used is the driver's account. */
     void (*unmap)(void *machine, pw_asid asid, pw_vpn vpn);
@@ -83,8 +88,18 @@ bool pw_uvm_fault(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, pw_cycle now);
 void pw_uvm_prefetch(struct pw_uvm *u, pw_asid asid, pw_vpn first, uint64_t pages, pw_cycle now, pw_event_fn *done,
                      void *object, uint64_t argument);
 
-/* An access to a mapped page. */
-void pw_uvm_touch(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, bool write, pw_cycle now);
+/* Memory advice about the allocation that begins at `first`: flags of enum pw_memory_advice, in place of what was said
+ * before. */
+enum pw_status pw_uvm_advise(struct pw_uvm *u, pw_asid asid, pw_vpn first, unsigned advice, struct pw_error *err);
+/* At the end: advice in uvm.advice about allocations that there were not is a user error. */
+enum pw_status pw_uvm_check_advice(const struct pw_uvm *u, struct pw_error *err);
+bool pw_uvm_is_read_mostly(const struct pw_uvm *u, pw_asid asid, pw_vpn vpn);
+
+/* An access to a mapped page. False for a write to a copy that the host has too: it must wait, after pw_uvm_write_waits,
+ * until it is replayed. */
+bool pw_uvm_touch(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, bool write, pw_cycle now);
+/* A write waits for a page of a read-mostly allocation, here or on its way: it is replayed when there is no other copy. */
+void pw_uvm_write_waits(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, pw_cycle now);
 /* The last access in flight to some page has ended: a fetch that waits for room may find it now. Cheap when none does. */
 void pw_uvm_access_ended(struct pw_uvm *u, pw_cycle now);
 
