@@ -291,4 +291,8 @@ void pw_result_table(const struct pw_result *r, struct pw_text *out)
         unit_section(&v, i);
     pw_text_add(out, "\n");
     pw_table_finish(&v.table, out);
+    if (!r->allocation_count)
+        return;
+    pw_text_add(out, "\n");
+    pw_allocation_table(r->allocations, r->allocation_count, "Allocations (pages of 4 KiB)", out);
 }

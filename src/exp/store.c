@@ -5,6 +5,8 @@
  * the disk. Kernel and interval rows of a result are not kept: they are many, and no comparison of runs asks for them. */
 #include "store_internal.h"
 
+#include "uvm/allocation.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,6 +176,23 @@ static enum pw_status add_value(struct pw_store *s, int64_t run, const struct pw
     return pw_query_run(&q, err);
 }
 
+static enum pw_status add_allocation(struct pw_store *s, int64_t run, size_t number,
+                                     const struct pw_allocation_result *a, struct pw_error *err)
+{
+    struct pw_query q = pw_query_start(s, PW_SQL_ADD_ALLOCATION);
+    pw_query_bind_integer(&q, run);
+    pw_query_bind_integer(&q, (int64_t)number);
+    pw_query_bind_integer(&q, a->app);
+    pw_query_bind_text(&q, a->name);
+    pw_query_bind_count(&q, a->count);
+    pw_query_bind_count(&q, a->bytes);
+    pw_query_bind_count(&q, a->pages);
+#define BIND(member, unit) pw_query_bind_count(&q, a->member);
+    PW_ALLOCATION_COUNTERS(BIND)
+#undef BIND
+    return pw_query_run(&q, err);
+}
+
 static enum pw_status add_all(struct pw_store *s, const struct pw_run_inputs *inputs, const struct pw_result *r,
                               int64_t *out_run, struct pw_error *err)
 {
@@ -188,6 +207,8 @@ static enum pw_status add_all(struct pw_store *s, const struct pw_run_inputs *in
         status = add_app(s, *out_run, i, &r->apps[i], err);
     for (size_t i = 0; i < r->metric_count && status == PW_OK; i++)
         status = add_value(s, *out_run, &r->metrics[i], err);
+    for (size_t i = 0; i < r->allocation_count && status == PW_OK; i++)
+        status = add_allocation(s, *out_run, i, &r->allocations[i], err);
     return status;
 }
 

@@ -10,10 +10,11 @@
 #include "exp/text.h"
 #include "pagewalk/pagewalk.h"
 
-enum { PW_STORE_SCHEMA = 1 };
+enum { PW_STORE_SCHEMA = 2 };
 
 /* PW_STORE_CREATE makes the file when it is missing or empty; the others want one that exists. A file that is no result
- * store, is damaged, or was written by a newer schema is a user error that names it; it is never changed. */
+ * store, is damaged, or was written by a newer schema is a user error that names it; it is never changed. One of an older
+ * schema is brought to this one in place when it is opened to be written, and read as it is otherwise. */
 enum pw_store_access { PW_STORE_READ, PW_STORE_CREATE };
 
 struct pw_store;
@@ -54,8 +55,9 @@ struct pw_stored_run {
     char *machine, *design, *workload;
     uint64_t seed, cycles;
     double nanoseconds, ipc_throughput, wall_seconds;
-    size_t app_count, metric_count;
+    size_t app_count, metric_count, allocation_count;
     struct pw_stored_app *apps;
+    struct pw_allocation_result *allocations;
     struct pw_stored_metric *metrics; /* sorted by name */
 };
 

@@ -11,6 +11,7 @@
 #include "store_internal.h"
 
 #include "exp/result.h"
+#include "uvm/allocation.h"
 
 #include <stdio.h>
 
@@ -151,6 +152,28 @@ static void csv_value(struct exporter *e, struct pw_query *q)
             pw_query_column_text(q, 2), q->statement, 1);
 }
 
+static void csv_allocation(struct exporter *e, const struct pw_allocation_result *a)
+{
+    char app[32], component[160];
+    snprintf(app, sizeof app, "app%u", a->app);
+    snprintf(component, sizeof component, "allocation.%s", a->name);
+    const struct {
+        const char *metric, *unit;
+        uint64_t value;
+    } rows[] = {{"count", "", a->count},
+                {"bytes", "bytes", a->bytes},
+                {"pages", "pages", a->pages},
+#define ROW(member, unit) {#member, unit, a->member},
+                PW_ALLOCATION_COUNTERS(ROW)
+#undef ROW
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        csv_start(e, app, component, rows[i].metric, rows[i].unit);
+        pw_text_print(&e->out, "%llu", (unsigned long long)rows[i].value);
+        csv_end(e);
+    }
+}
+
 static void json_text(struct exporter *e, struct pw_query *q, const char *member, int column)
 {
     pw_text_print(&e->out, "  \"%s\": ", member);
@@ -241,7 +264,31 @@ static enum pw_status add_apps(struct exporter *e, int64_t run, struct pw_error 
         (e->json ? json_app : csv_app)(e, &q, number++);
     pw_query_end(&q);
     if (e->json)
-        pw_text_add(&e->out, "\n  ],\n  \"metrics\": {");
+        pw_text_add(&e->out, "\n  ],\n");
+    return status;
+}
+
+static enum pw_status add_allocations(struct exporter *e, int64_t run, struct pw_error *err)
+{
+    bool row;
+    size_t listed = 0;
+    enum pw_status status = PW_OK;
+    if (e->store->schema < 2)
+        return PW_OK;
+    struct pw_query q = pw_query_start(e->store, PW_SQL_LOAD_ALLOCATIONS);
+    pw_query_bind_integer(&q, run);
+    while ((status = pw_query_step(&q, &row, err)) == PW_OK && row) {
+        struct pw_allocation_result a = pw_store_read_allocation(&q);
+        if (!e->json) {
+            csv_allocation(e, &a);
+            continue;
+        }
+        pw_text_add(&e->out, listed++ ? ",\n    " : "  \"allocations\": [\n    ");
+        pw_allocation_json(&a, &e->out);
+    }
+    pw_query_end(&q);
+    if (listed)
+        pw_text_add(&e->out, "\n  ],\n");
     return status;
 }
 
@@ -252,6 +299,8 @@ static enum pw_status add_values(struct exporter *e, int64_t run, struct pw_erro
     struct pw_query q = pw_query_start(e->store, PW_SQL_LOAD_VALUES);
     pw_query_bind_integer(&q, run);
     e->listed = 0;
+    if (e->json)
+        pw_text_add(&e->out, "  \"metrics\": {");
     while ((status = pw_query_step(&q, &row, err)) == PW_OK && row)
         (e->json ? json_value : csv_value)(e, &q);
     pw_query_end(&q);
@@ -272,6 +321,8 @@ static enum pw_status add_run(struct exporter *e, int64_t run, struct pw_error *
         (e->json ? json_begin : csv_begin)(e, &q);
         status = add_apps(e, run, err);
     }
+    if (status == PW_OK)
+        status = add_allocations(e, run, err);
     if (status == PW_OK)
         status = add_values(e, run, err);
     if (status == PW_OK) {

@@ -14,6 +14,7 @@ enum { PW_STORE_APPLICATION_ID = 0x70776c6b }; /* "pwlk", in the file's header *
 /* One table, index or view: SQLite keeps the text of its creation as it was given, so a store is known by these. */
 struct pw_store_object {
     const char *name, *sql;
+    int since; /* schema */
 };
 extern const struct pw_store_object pw_store_objects[]; /* ends with NULL */
 
@@ -29,10 +30,12 @@ enum pw_store_sql {
     PW_SQL_FIND_METRIC,
     PW_SQL_ADD_METRIC,
     PW_SQL_ADD_VALUE,
+    PW_SQL_ADD_ALLOCATION,
     PW_SQL_SECONDS,
     PW_SQL_LOAD_RUN,
     PW_SQL_LOAD_APPS,
     PW_SQL_LOAD_VALUES,
+    PW_SQL_LOAD_ALLOCATIONS,
     PW_SQL_LAST_RUN,
     PW_SQL_NEXT_RUN,
     PW_SQL_COUNT
@@ -40,7 +43,8 @@ enum pw_store_sql {
 
 struct pw_store {
     sqlite3 *db;
-    char *path; /* as the user gave it, for messages */
+    char *path;     /* as the user gave it, for messages */
+    int64_t schema; /* of the file: below PW_STORE_SCHEMA only where it was opened to be read */
     sqlite3_stmt *statements[PW_SQL_COUNT];
 };
 
@@ -72,6 +76,9 @@ const char *pw_query_column_text(struct pw_query *q, int column);
 void pw_query_end(struct pw_query *q);
 /* Steps a query that returns no rows and ends it. */
 enum pw_status pw_query_run(struct pw_query *q, struct pw_error *err);
+
+/* The next row of PW_SQL_LOAD_ALLOCATIONS. Its name is the statement's, until the next step. */
+struct pw_allocation_result pw_store_read_allocation(struct pw_query *q);
 
 /* Where a metric's name puts it in the long form: "app0.l1_tlb.hits" is app "app0", component "l1_tlb", metric "hits";
  * "gpu0.l1_tlb.hits" is no app's, component "gpu0.l1_tlb". Lengths are of pieces of `name`. */

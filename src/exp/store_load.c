@@ -5,6 +5,8 @@
  * offsets until it has stopped growing. */
 #include "store_internal.h"
 
+#include "uvm/allocation.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,7 @@
 struct box {
     struct pw_stored_run run;
     struct pw_text names;
-    size_t app_capacity, metric_capacity;
+    size_t app_capacity, metric_capacity, allocation_capacity;
 };
 
 static const struct {
@@ -173,6 +175,44 @@ static enum pw_status load_values(struct pw_store *s, struct box *b, struct pw_e
     return status;
 }
 
+struct pw_allocation_result pw_store_read_allocation(struct pw_query *q)
+{
+    int column = 0;
+    struct pw_allocation_result a = {.name = pw_query_column_text(q, column++)};
+    a.app = (unsigned)sqlite3_column_int64(q->statement, column++);
+    a.count = (uint64_t)sqlite3_column_int64(q->statement, column++);
+    a.bytes = (uint64_t)sqlite3_column_int64(q->statement, column++);
+    a.pages = (uint64_t)sqlite3_column_int64(q->statement, column++);
+#define READ(member, unit) a.member = (uint64_t)sqlite3_column_int64(q->statement, column++);
+    PW_ALLOCATION_COUNTERS(READ)
+#undef READ
+    return a;
+}
+
+static enum pw_status load_allocations(struct pw_store *s, struct box *b, struct pw_error *err)
+{
+    bool row;
+    enum pw_status status;
+    struct pw_stored_run *r = &b->run;
+    if (s->schema < 2)
+        return PW_OK;
+    struct pw_query q = pw_query_start(s, PW_SQL_LOAD_ALLOCATIONS);
+    pw_query_bind_integer(&q, r->id);
+    while ((status = pw_query_step(&q, &row, err)) == PW_OK && row) {
+        struct pw_allocation_result *list =
+            grow(r->allocations, r->allocation_count, &b->allocation_capacity, sizeof *list);
+        if (!list) {
+            status = pw_fail_memory(err, "a stored run");
+            break;
+        }
+        r->allocations = list;
+        list[r->allocation_count] = pw_store_read_allocation(&q);
+        list[r->allocation_count++].name = keep_column(b, &q, 0);
+    }
+    pw_query_end(&q);
+    return status;
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const struct pw_stored_metric *)a)->name, ((const struct pw_stored_metric *)b)->name);
@@ -186,6 +226,8 @@ static void settle_names(struct box *b)
     settle_name(b, &r->workload);
     for (size_t i = 0; i < r->app_count; i++)
         settle_name(b, &r->apps[i].name);
+    for (size_t i = 0; i < r->allocation_count; i++)
+        settle_name(b, (char **)&r->allocations[i].name);
     for (size_t i = 0; i < r->metric_count; i++)
         settle_name(b, &r->metrics[i].name);
     if (r->metric_count)
@@ -204,6 +246,8 @@ enum pw_status pw_store_load(struct pw_store *s, int64_t run, struct pw_stored_r
     if (status == PW_OK)
         status = load_values(s, b, err);
     if (status == PW_OK)
+        status = load_allocations(s, b, err);
+    if (status == PW_OK)
         status = pw_text_finish(&b->names, err);
     if (status != PW_OK) {
         pw_stored_run_free(&b->run);
@@ -220,6 +264,7 @@ void pw_stored_run_free(struct pw_stored_run *r)
         return;
     struct box *b = (struct box *)r;
     free(r->apps);
+    free(r->allocations);
     free(r->metrics);
     pw_text_free(&b->names);
     free(b);

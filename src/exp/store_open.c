@@ -57,7 +57,7 @@ static enum pw_status judge_header(const struct pw_store *s, const unsigned char
                        "%s: was written by a newer pagewalk (schema %u; this one knows %d); use that one, or another "
                        "file with --db",
                        s->path, version, PW_STORE_SCHEMA);
-    if (version != PW_STORE_SCHEMA || write < 1 || write > 2 || read < 1 || read > 2)
+    if (version < 1 || write < 1 || write > 2 || read < 1 || read > 2)
         return pw_store_damaged(s, "its header makes no sense", err);
     if (write != 1 || read != 1)
         return pw_fail(err, PW_USER_ERROR,
@@ -172,16 +172,19 @@ static enum pw_status check_contents(struct pw_store *s, struct pw_error *err)
         status = pw_store_damaged(s, line ? line + 1 : verdict, err);
     }
     for (size_t i = 0; pw_store_objects[i].name && status == PW_OK; i++)
-        status = check_object(s, &pw_store_objects[i], err);
+        if (pw_store_objects[i].since <= s->schema)
+            status = check_object(s, &pw_store_objects[i], err);
     return status;
 }
 
-static enum pw_status create_objects(struct pw_store *s, struct pw_error *err)
+/* What a file of schema `from` has not, 0 being an empty one. */
+static enum pw_status create_objects(struct pw_store *s, int64_t from, struct pw_error *err)
 {
     char pragma[64];
     enum pw_status status = PW_OK;
     for (size_t i = 0; pw_store_objects[i].name && status == PW_OK; i++)
-        status = execute(s, pw_store_objects[i].sql, err);
+        if (pw_store_objects[i].since > from)
+            status = execute(s, pw_store_objects[i].sql, err);
     snprintf(pragma, sizeof pragma, "PRAGMA application_id = %d", PW_STORE_APPLICATION_ID);
     if (status == PW_OK)
         status = execute(s, pragma, err);
@@ -189,16 +192,17 @@ static enum pw_status create_objects(struct pw_store *s, struct pw_error *err)
     return status == PW_OK ? execute(s, pragma, err) : status;
 }
 
-/* Fills an empty file. Another process may have done so since it was looked at. */
-static enum pw_status create_schema(struct pw_store *s, struct pw_error *err)
+/* Fills an empty file, or adds to one of an older schema what it has not. Another process may have done so since it was
+ * looked at. */
+static enum pw_status bring_to_schema(struct pw_store *s, struct pw_error *err)
 {
     int64_t version = 0;
     enum pw_status status = execute(s, "BEGIN IMMEDIATE", err);
     if (status != PW_OK)
         return status;
     status = read_integer(s, "PRAGMA user_version", &version, err);
-    if (status == PW_OK && version == 0)
-        status = create_objects(s, err);
+    if (status == PW_OK && version < PW_STORE_SCHEMA)
+        status = create_objects(s, version, err);
     if (status == PW_OK)
         status = execute(s, "COMMIT", err);
     if (status != PW_OK)
@@ -206,10 +210,14 @@ static enum pw_status create_schema(struct pw_store *s, struct pw_error *err)
     return status;
 }
 
+static enum pw_status read_schema(struct pw_store *s, struct pw_error *err)
+{
+    return read_integer(s, "PRAGMA user_version", &s->schema, err);
+}
+
 static enum pw_status open_to_write(struct pw_store *s, struct pw_error *err)
 {
     bool empty;
-    int64_t version = 0;
     enum pw_status status = connect(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &empty, err);
     if (status == PW_OK && sqlite3_db_readonly(s->db, "main") != 0)
         status = pw_store_check(s, SQLITE_READONLY, err);
@@ -221,26 +229,31 @@ static enum pw_status open_to_write(struct pw_store *s, struct pw_error *err)
         status = execute(s, "PRAGMA journal_mode = DELETE", err);
     /* A creation that was killed has now been undone, if there was one. */
     if (status == PW_OK)
-        status = read_integer(s, "PRAGMA user_version", &version, err);
-    if (status == PW_OK && version == 0)
-        status = create_schema(s, err);
+        status = read_schema(s, err);
+    /* An old file is looked through before it is changed. */
+    if (status == PW_OK && s->schema > 0)
+        status = check_contents(s, err);
+    if (status != PW_OK || s->schema == PW_STORE_SCHEMA)
+        return status;
+    status = bring_to_schema(s, err);
+    if (status == PW_OK)
+        status = read_schema(s, err);
     return status == PW_OK ? check_contents(s, err) : status;
 }
 
 static enum pw_status open_to_read(struct pw_store *s, struct pw_error *err)
 {
     bool empty = false;
-    int64_t version = 0;
     enum pw_status status = connect(s, SQLITE_OPEN_READONLY, &empty, err);
     if (status == PW_OK && !empty)
-        status = read_integer(s, "PRAGMA user_version", &version, err);
+        status = read_schema(s, err);
     if (status != PW_OK && s->db && sqlite3_extended_errcode(s->db) == SQLITE_READONLY_ROLLBACK) {
         disconnect(s);
         status = connect(s, SQLITE_OPEN_READWRITE, &empty, err);
         if (status == PW_OK && !empty)
-            status = read_integer(s, "PRAGMA user_version", &version, err);
+            status = read_schema(s, err);
     }
-    if (status == PW_OK && version == 0)
+    if (status == PW_OK && s->schema == 0)
         return fail_empty(s, err);
     if (status == PW_OK)
         status = execute(s, "PRAGMA cell_size_check = ON", err);

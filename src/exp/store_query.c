@@ -3,8 +3,13 @@
  * Every call of SQLite that can fail goes through pw_store_check. Values reach statements only as bound parameters. */
 #include "store_internal.h"
 
+#include "uvm/allocation.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+#define COUNTER_NAME(member, unit) ", " #member
+#define COUNTER_PLACE(member, unit) ", ?"
 
 static const char *const texts[PW_SQL_COUNT] = {
     [PW_SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -22,6 +27,9 @@ static const char *const texts[PW_SQL_COUNT] = {
     [PW_SQL_FIND_METRIC] = "SELECT id FROM metric WHERE name = ? AND unit = ?",
     [PW_SQL_ADD_METRIC] = "INSERT INTO metric(name, unit, app, component, metric) VALUES (?, ?, ?, ?, ?)",
     [PW_SQL_ADD_VALUE] = "INSERT INTO value(run, metric, value) VALUES (?, ?, ?)",
+    [PW_SQL_ADD_ALLOCATION] =
+        "INSERT INTO allocation(run, number, app, name, count, bytes, pages" PW_ALLOCATION_COUNTERS(
+            COUNTER_NAME) ") VALUES (?, ?, ?, ?, ?, ?, ?" PW_ALLOCATION_COUNTERS(COUNTER_PLACE) ")",
     [PW_SQL_SECONDS] = "SELECT avg(wall_seconds) FROM (SELECT wall_seconds FROM run WHERE workload = ?1"
                        " ORDER BY wall_seconds"
                        " LIMIT 2 - (SELECT count(*) FROM run WHERE workload = ?1) % 2"
@@ -33,6 +41,8 @@ static const char *const texts[PW_SQL_COUNT] = {
     [PW_SQL_LOAD_APPS] = "SELECT name, warp_instructions, cycles, ipc, sms FROM app WHERE run = ? ORDER BY number",
     [PW_SQL_LOAD_VALUES] = "SELECT m.name, v.value, m.unit, m.app, m.component, m.metric"
                            " FROM value v JOIN metric m ON m.id = v.metric WHERE v.run = ? ORDER BY v.metric",
+    [PW_SQL_LOAD_ALLOCATIONS] = "SELECT name, app, count, bytes, pages" PW_ALLOCATION_COUNTERS(
+        COUNTER_NAME) " FROM allocation WHERE run = ? ORDER BY number",
     [PW_SQL_LAST_RUN] = "SELECT coalesce(max(id), 0) FROM run",
     [PW_SQL_NEXT_RUN] = "SELECT id FROM run WHERE id > ?1 AND id <= ?2 AND (?3 IS NULL OR machine = ?3)"
                         " AND (?4 IS NULL OR design = ?4) AND (?5 IS NULL OR workload = ?5) ORDER BY id LIMIT 1",

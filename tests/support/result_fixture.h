@@ -17,6 +17,7 @@
 struct result_fixture {
     struct pw_result result;
     struct pw_app_result apps[2];
+    struct pw_allocation_result allocations[2];
     struct pw_option_value options[3];
     struct pw_metric metrics[16];
     struct pw_identity_result identities[1];
@@ -73,10 +74,33 @@ static inline void result_fixture_init(struct result_fixture *f)
     };
 }
 
+/* Managed memory: every number another one, and a name that needs quotes. */
+static inline void result_fixture_manage(struct result_fixture *f)
+{
+    f->allocations[0] = (struct pw_allocation_result){.name = "temp",
+                                                      .count = 1,
+                                                      .bytes = 5000000000,
+                                                      .pages = 1220704,
+                                                      .far_faults = 11,
+                                                      .pages_in = 120,
+                                                      .pages_prefetched = 109,
+                                                      .prefetched_used = 60,
+                                                      .prefetched_evicted = 40,
+                                                      .prefetched_resident = 9,
+                                                      .pages_evicted = 80,
+                                                      .pages_written = 70,
+                                                      .pages_thrashed = 30};
+    f->allocations[1] = (struct pw_allocation_result){
+        .name = "a, \"b\"", .app = 1, .count = 3, .bytes = 1, .pages = 1, .far_faults = 2, .pages_in = 2};
+    f->result.allocation_count = 2;
+    f->result.allocations = f->allocations;
+}
+
 /* Both applications, run alone too: slowdowns of 2 and 1.25. */
 static inline void result_fixture_pair(struct result_fixture *f)
 {
     result_fixture_init(f);
+    result_fixture_manage(f);
     f->result.app_count = 2;
     f->apps[0].ipc_alone = 1;
     f->apps[1].ipc_alone = 0.4375;

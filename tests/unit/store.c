@@ -124,6 +124,12 @@ static void test_loaded_run_is_the_added_one(void **state)
     assert_true(r->apps[0].warp_instructions == 5000000000 && r->apps[0].cycles == 10000000000);
     assert_string_equal(r->apps[1].name, "vecadd");
     assert_true(r->apps[1].ipc == 0.35 && r->apps[1].sms == 10);
+    assert_int_equal(r->allocation_count, 2);
+    assert_string_equal(r->allocations[0].name, "temp");
+    assert_true(r->allocations[0].bytes == 5000000000 && r->allocations[0].prefetched_resident == 9);
+    assert_true(r->allocations[0].pages_thrashed == 30 && r->allocations[0].far_faults == 11);
+    assert_string_equal(r->allocations[1].name, "a, \"b\"");
+    assert_true(r->allocations[1].app == 1 && r->allocations[1].count == 3);
     for (size_t i = 1; i < r->metric_count; i++)
         assert_true(strcmp(r->metrics[i - 1].name, r->metrics[i].name) < 0);
     expect_metric(r, "gpu0.sm.issued", 5000000000);
@@ -334,7 +340,8 @@ static void test_a_store_that_was_changed_or_cut_is_refused(void **state)
     static const struct {
         const char *sql, *reason;
     } changes[] = {
-        {"PRAGMA user_version = 2", "newer pagewalk (schema 2; this one knows 1)"},
+        {"PRAGMA user_version = 3", "newer pagewalk (schema 3; this one knows 2)"},
+        {"DROP VIEW allocations", "allocations is missing or changed"},
         {"PRAGMA user_version = -1", "newer pagewalk"},
         {"PRAGMA journal_mode = WAL", "write-ahead logging"},
         {"DROP VIEW runs", "runs is missing or changed"},
