@@ -116,6 +116,8 @@ static const struct row uvm_rows[] = {
     {"uvm-sec61-tlb-lat", "pascal", "uvm-tbn-tbn", "l1_tlb.base_ways", "0"},
     {"mosaic-sec32-lat-4k", "mosaic", "gpu-mmu", "uvm.fault_latency", "55590"},
     {"mosaic-sec32-lat-4k", "mosaic", "gpu-mmu", "uvm.service", "parallel"},
+    {"mosaic-sec5-paging-model", "mosaic", ALL_OF_MOSAIC, "uvm.prefetch", "none"},
+    {"mosaic-sec5-paging-model", "mosaic", ALL_OF_MOSAIC, "link.h2d_rate", "7.95"},
 };
 
 /* The configuration with machine and design laid over it; the caller destroys the options. */
