@@ -16,6 +16,7 @@ const struct pw_cli_command *const pw_cli_commands[] = {
     &pw_cli_reproduce_command,
     &pw_cli_claims_command,
     &pw_cli_workload_command,
+    &pw_cli_touch_command,
     &pw_cli_list_command,
     &pw_cli_diff_command,
     &pw_cli_export_command,

@@ -45,6 +45,11 @@ void pw_residency_destroy(struct pw_residency *r)
     free(r);
 }
 
+const struct pw_residency_config *pw_residency_settings(const struct pw_residency *r)
+{
+    return &r->config;
+}
+
 void pw_residency_set_capacity(struct pw_residency *r, uint64_t pages)
 {
     r->config.capacity = pages;
@@ -88,25 +93,25 @@ bool pw_residency_touch(struct pw_residency *r, pw_page_id page, bool write)
         return true;
     struct pw_managed_block *b = &r->blocks[page / PW_BLOCK_PAGES];
     unsigned at = page % PW_BLOCK_PAGES;
-    if (!pw_mask_has(&b->accessed, at))
-        touch_first(r, b, at);
-    if (write && !pw_mask_has(&b->dirty, at)) {
-        struct pw_page_mask unit = unit_of(r, at);
-        b->dirty = pw_mask_or(b->dirty, &unit);
     if (pw_mask_has(&b->remote, at))
         return true;
     if (write && !pw_mask_has(&b->dirty, at) && pw_advice_copies(r->ranges[b->range].advice))
         return false;
     r->last_touched = page;
     r->last_write = write;
+    if (!pw_mask_has(&b->accessed, at))
+        touch_first(r, b, at);
+    if (write && !pw_mask_has(&b->dirty, at)) {
+        struct pw_page_mask unit = unit_of(r, at);
+        b->dirty = pw_mask_or(b->dirty, &unit);
     }
     pw_order_touch(r->order, page & ~(r->unit - 1));
+    return true;
 }
 
 /* Pages of a set that exist and are neither here nor on their way, as whole units. */
 static struct pw_page_mask absent_of(const struct pw_residency *r, const struct pw_managed_block *b,
                                      const struct pw_page_mask *pages)
-    return true;
 {
     struct pw_page_mask wide = pw_mask_widen(pages, r->config.order), exists = pw_block_exists(b);
     wide = pw_mask_and(wide, &exists);
@@ -254,14 +259,14 @@ const struct pw_managed_range *pw_residency_range(const struct pw_residency *r, 
     return &r->ranges[index];
 }
 
-struct pw_uvm_counters *pw_residency_counters(struct pw_residency *r)
-{
-    return r->counters;
-}
-
 const struct pw_managed_range *pw_residency_range_of(const struct pw_residency *r, pw_page_id page)
 {
     return &r->ranges[r->blocks[page / PW_BLOCK_PAGES].range];
+}
+
+struct pw_uvm_counters *pw_residency_counters(struct pw_residency *r)
+{
+    return r->counters;
 }
 
 uint64_t pw_residency_resident(const struct pw_residency *r)

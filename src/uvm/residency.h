@@ -63,6 +63,7 @@ struct pw_residency;
 enum pw_status pw_residency_create(const struct pw_residency_config *config, struct pw_residency **out,
                                    struct pw_error *err);
 void pw_residency_destroy(struct pw_residency *r);
+const struct pw_residency_config *pw_residency_settings(const struct pw_residency *r);
 void pw_residency_set_capacity(struct pw_residency *r, uint64_t pages); /* before the first fault */
 
 /* Managed allocations: nothing becomes resident, and no work is done per page. Rounding (`extent` of the policy that
@@ -130,6 +131,9 @@ struct pw_eviction {
     struct pw_page_mask pages, written; /* written: those that go back over the link */
 };
 bool pw_residency_evict(struct pw_residency *r, struct pw_eviction *out);
+/* The host takes pages of a block back, as when a program writes them there: those that are resident leave. Not counted as
+ * an eviction. None of them may be awaited. */
+void pw_residency_take_back(struct pw_residency *r, uint32_t block, const struct pw_page_mask *pages);
 /* Pages short of the free-page buffer: to be evicted ahead of need. */
 uint64_t pw_residency_buffer_short(const struct pw_residency *r);
 
@@ -138,11 +142,11 @@ void pw_residency_arrive(struct pw_residency *r, uint32_t block, const struct pw
 
 size_t pw_residency_range_count(const struct pw_residency *r);
 const struct pw_managed_range *pw_residency_range(const struct pw_residency *r, size_t index);
+const struct pw_managed_range *pw_residency_range_of(const struct pw_residency *r, pw_page_id page);
 struct pw_uvm_counters *pw_residency_counters(struct pw_residency *r); /* [PW_MAX_APPS] */
 uint64_t pw_residency_resident(const struct pw_residency *r);
 bool pw_residency_is_full(const struct pw_residency *r); /* prefetch_full decides */
 size_t pw_residency_bytes(const struct pw_residency *r); /* of memory held */
-const struct pw_managed_range *pw_residency_range_of(const struct pw_residency *r, pw_page_id page);
 
 /* Recounts everything: masks against counts, order against masks, prefetched = used + evicted unused + resident unused. */
 enum pw_status pw_residency_check(const struct pw_residency *r, struct pw_error *err);

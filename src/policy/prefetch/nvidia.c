@@ -5,7 +5,9 @@
  * first one chooses, and what one of them brings in counts for none: there is no second round, unlike tbn.
  *
  * An allocation smaller than 2 MiB shares its block with others, so its tree has all 32 leaves, those of others being
- * absent; the last block of a larger allocation has only the pages that exist, and its nodes are cut off there. */
+ * absent; the last block of a larger allocation has only the pages that exist, and its nodes are cut off there. On a GPU
+ * pages of others, or of nobody, come with a node too and count from then on: the replayer of touches places small
+ * allocations as the CUDA runtime does and has that (uvm/replay_memory.c), runs give each a block of its own. */
 #include "policy/prefetch/prefetch_policy.h"
 #include "uvm/page_tree.h"
 
@@ -53,6 +55,7 @@ extern const struct pw_prefetch_policy pw_prefetch_policy_nvidia;
 const struct pw_prefetch_policy pw_prefetch_policy_nvidia = {
     .name = "nvidia",
     .summary = "the driver's rule: the largest node around the fault that is more than 51% present",
+    .shares_blocks = true,
     .extent = extent,
     .choose = choose,
 };

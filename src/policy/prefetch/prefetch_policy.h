@@ -17,6 +17,8 @@ struct pw_prefetch_view {
 
 struct pw_prefetch_policy {
     const char *name, *summary;
+    /* Whether allocations smaller than a block share blocks (uvm/managed_heap.h), where who places them looks at that. */
+    bool shares_blocks;
     /* How many pages exist, and how large the tree is, in a block of which an allocation asked for `pages` (1 to 512);
      * `alone`: the whole allocation is smaller than a block. */
     void (*extent)(unsigned pages, bool alone, unsigned *out_exists, unsigned *out_tree);
