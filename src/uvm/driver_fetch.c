@@ -160,7 +160,7 @@ static struct pw_page_mask first_pages(const struct pw_page_mask *pages, uint64_
     struct pw_page_mask some = {0};
     unsigned first, outer;
     for (unsigned at = 0; count >= unit && pw_mask_next_run(pages, at, &first, &outer); at = outer) {
-        unsigned taken = outer - first < count ? outer - first : (unsigned)(count / unit * unit);
+        unsigned taken = outer - first < count ? outer - first : (unsigned)count & ~(unit - 1);
         struct pw_page_mask run = pw_mask_range(first, first + taken);
         some = pw_mask_or(some, &run);
         count -= taken;
@@ -213,10 +213,11 @@ static bool serve(struct fetch *f, pw_cycle now)
         grant(f, now);
     while (pw_residency_buffer_short(u->residency) && pw_uvm_evict(u, now, &f->pages_out))
         ;
-    bool left = pw_mask_any(&f->faulted);
+    if (pw_mask_any(&f->faulted))
+        return true;
     if (is_complete(f))
         pw_fetch_finish(f, now);
-    return left;
+    return false;
 }
 
 bool pw_fetch_serve(struct fetch *f, pw_cycle now)
