@@ -124,6 +124,7 @@ struct pw_app_launch {
 struct pw_frame_use {
     uint32_t in_flight; /* accesses between translation and their end */
     uint32_t cached_by; /* bit sm % 32: that SM's L1 may hold lines of it */
+    uint32_t known_to;  /* bit sm % 32: that SM may hold the translation of the page that begins here */
 };
 
 struct pw_gpu {

@@ -312,6 +312,8 @@ unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
         return 0;
     }
     pw_tlb_insert(&sm->tlb, sm->app, vpn, t);
+    if (g->frame_use)
+        g->frame_use[t.frame.v].known_to |= 1U << (sm_id % 32);
     struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);
     unsigned warps = (unsigned)__builtin_popcountll(miss->mask);
     replay_parked(sm, miss, t.frame);

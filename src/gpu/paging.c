@@ -75,10 +75,17 @@ static void forget_in_lsu(struct pw_sm *sm, uint64_t page)
 
 void pw_gpu_forget_page(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_pfn frame, enum pw_page_order order)
 {
-    pw_gpu_shootdown(g, asid, vpn, (pw_vpn){vpn.v + (1ULL << order)});
+    pw_vpn outer = {vpn.v + (1ULL << order)};
+    pw_mmu_invalidate(g->mmu, asid, vpn, outer);
+    uint32_t known_to = g->frame_use[frame.v].known_to;
+    if (!known_to) /* prefetched and never accessed: no SM has heard of it */
+        return;
+    g->frame_use[frame.v].known_to = 0;
     for (uint32_t i = 0; i < g->config.sm.count; i++)
-        if (g->sms[i].app == asid)
+        if (known_to >> (i % 32) & 1 && g->sms[i].app == asid) {
+            pw_tlb_invalidate(&g->sms[i].tlb, asid, vpn, outer);
             forget_in_lsu(&g->sms[i], vpn.v >> g->page_order);
+        }
     for (uint32_t i = 0; i < 1U << order; i++)
         forget_frame(g, asid, (pw_pfn){frame.v + i});
 }
