@@ -95,13 +95,20 @@ static enum pw_status configure(const struct pw_touch_spec *spec, struct pw_conf
         return pw_fail_memory(err, "options");
     for (size_t i = 0; i < spec->set_count; i++)
         sets[i] = spec->sets[i];
-    snprintf(memory, sizeof memory, "uvm.memory=%s", spec->memory ? spec->memory : "");
+    uint64_t bytes = 0;
+    enum pw_status status = spec->memory ? pw_touch_size(spec->memory, &bytes, err) : PW_OK;
+    if (status != PW_OK) {
+        pw_error_prefix(err, "--memory");
+        free(sets);
+        return status;
+    }
+    snprintf(memory, sizeof memory, "uvm.memory=%lluB", (unsigned long long)bytes);
     sets[spec->set_count] = memory;
     const struct pw_run_spec run = {.machine = spec->machine ? spec->machine : "h200",
                                     .design = spec->design ? spec->design : "uvm-nvidia",
                                     .sets = sets,
                                     .set_count = spec->set_count + (spec->memory != NULL)};
-    enum pw_status status = pw_run_configure(&run, config, &options, design, sizeof design, err);
+    status = pw_run_configure(&run, config, &options, design, sizeof design, err);
     free(sets);
     if (status != PW_OK)
         return status;

@@ -2,6 +2,7 @@
 #include "sim/option.h"
 #include "uvm/replay_internal.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { MAX_LINE = 1024, MAX_WORDS = 4 };
@@ -50,12 +51,24 @@ static enum pw_status parse_page(const char *text, uint64_t *out, struct pw_erro
     return PW_OK;
 }
 
+enum pw_status pw_touch_size(const char *text, uint64_t *out, struct pw_error *err)
+{
+    static const struct pw_option row = {.name = "size", .type = PW_OPTION_BYTES};
+    char whole[MAX_LINE + 2];
+    size_t length = strlen(text);
+    if (!length || length > MAX_LINE || !strchr("KMGTkmgt", text[length - 1]))
+        return pw_option_parse(&row, text, 0, out, err);
+    memcpy(whole, text, length);
+    whole[length - 1] = (char)toupper((unsigned char)text[length - 1]);
+    memcpy(whole + length, "B", sizeof "B");
+    return pw_option_parse(&row, whole, 0, out, err);
+}
+
 static enum pw_status allocate(struct reader *r, const char *name, const char *size, struct pw_error *err)
 {
-    static const struct pw_option row = {.name = "BYTES", .type = PW_OPTION_BYTES};
     const struct pw_touch_allocation *a = pw_replay_find(&r->replay, name);
     uint64_t bytes = 0;
-    enum pw_status status = pw_option_parse(&row, size, 0, &bytes, err);
+    enum pw_status status = pw_touch_size(size, &bytes, err);
     if (status)
         return status;
     if (!bytes)

@@ -225,7 +225,45 @@ static bool evict(struct pw_replay *p, struct pw_touch *touch)
     return true;
 }
 
-/* Brings a page in. What comes with it is given up where there is no room for it; there always is for one page. */
+/* The pages of a block that no allocation has. */
+static struct pw_page_mask pages_of_nobody(const struct pw_replay *p, uint32_t block)
+{
+    const struct pw_shared_block *s = shared_block(p, block);
+    struct pw_page_mask pages = {0};
+    for (unsigned page = 0; s && page < PW_BLOCK_PAGES; page++)
+        if (!s->users[page])
+            pw_mask_add(&pages, page);
+    return pages;
+}
+
+static void give_up(struct pw_replay *p, struct pw_fetch *fetch, const struct pw_page_mask *pages)
+{
+    struct pw_page_mask gone = pw_mask_and(fetch->prefetched, pages);
+    gone = pw_residency_give_up(p->residency, fetch->block, &gone);
+    fetch->prefetched = pw_mask_without(fetch->prefetched, &gone);
+}
+
+static bool has_room(const struct pw_replay *p, const struct pw_fetch *fetch)
+{
+    return pw_residency_room(p->residency) >= pw_mask_count(&fetch->faulted) + pw_mask_count(&fetch->prefetched);
+}
+
+/* Room for a fetch: pages of its block that nobody has make way for others, and what comes along is given up where nothing
+ * can leave. There always is room for the page itself. */
+static void make_room(struct pw_replay *p, struct pw_fetch *fetch, struct pw_touch *touch)
+{
+    if (has_room(p, fetch))
+        return;
+    struct pw_page_mask nobodys = pages_of_nobody(p, fetch->block), all = fetch->prefetched;
+    give_up(p, fetch, &nobodys);
+    if (!has_room(p, fetch))
+        pw_residency_take_back(p->residency, fetch->block, &nobodys);
+    while (!has_room(p, fetch))
+        if (!evict(p, touch))
+            give_up(p, fetch, &all);
+}
+
+/* Brings a page in. */
 static void fault(struct pw_replay *p, pw_page_id page, struct pw_touch *touch)
 {
     struct pw_residency *r = p->residency;
@@ -233,11 +271,7 @@ static void fault(struct pw_replay *p, pw_page_id page, struct pw_touch *touch)
     struct pw_fetch fetch;
     pw_mask_add(&asked, page % PW_BLOCK_PAGES);
     pw_residency_decide(r, page / PW_BLOCK_PAGES, &asked, &fetch);
-    while (pw_residency_room(r) < pw_mask_count(&fetch.faulted) + pw_mask_count(&fetch.prefetched))
-        if (!evict(p, touch)) {
-            struct pw_page_mask gone = pw_residency_give_up(r, fetch.block, &fetch.prefetched);
-            fetch.prefetched = pw_mask_without(fetch.prefetched, &gone);
-        }
+    make_room(p, &fetch, touch);
     all = pw_mask_or(fetch.faulted, &fetch.prefetched);
     pw_residency_grant(r, fetch.block, &all);
     pw_residency_arrive(r, fetch.block, &all);

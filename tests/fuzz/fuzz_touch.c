@@ -1,0 +1,43 @@
+/* Any bytes as a touch file, under policies that share blocks and under those that do not: nothing may crash, a refusal is
+ * one line that begins with file and line, and residency is consistent afterwards. */
+#include "fuzz.h"
+#include "uvm/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check_touch(void *context, const struct pw_touch *t)
+{
+    uint64_t *steps = context;
+    require(t->step == (*steps)++ && strlen(t->name) < 32);
+    require(t->fault ? t->pages_in >= 1 && t->pages_in <= PW_BLOCK_PAGES : !t->pages_in);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    for (unsigned i = 0; pw_prefetch_policies[i]; i++) {
+        const struct pw_residency_config config = {.prefetch = pw_prefetch_policies[i],
+                                                   .prefetch_full = pw_prefetch_policies[i],
+                                                   .evict = pw_evict_policies[i],
+                                                   .capacity = i % 2 ? 40 : 700,
+                                                   .seed = 1};
+        struct pw_residency *r;
+        struct pw_error err = {0};
+        uint64_t steps = 0;
+        require(pw_residency_create(&config, &r, &err) == PW_OK);
+        enum pw_status status = pw_replay_touches(r, (const char *)data, size, "f", check_touch, &steps, &err);
+        if (status != PW_OK) {
+            require(status == PW_USER_ERROR && err.status == status && !strncmp(err.message, "f:", 2));
+            require(!strpbrk(err.message, "\n\r\t\x1b"));
+        }
+        require(pw_residency_check(r, &err) == PW_OK);
+        pw_residency_destroy(r);
+    }
+    return 0;
+}
