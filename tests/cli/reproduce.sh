@@ -90,7 +90,7 @@ check 'an interrupt ends it with 130 and one line' eval \
 numbers interrupted.db >interrupted.json
 check 'after an interrupt: the same numbers' diff undisturbed.json interrupted.json
 
-echo 'summary: does nothing' >nothing.yaml
+cp "$source_root/configs/designs/gpu-mmu.yaml" nothing.yaml
 run reproduce ./figure.yaml --db undisturbed.db --replace ideal-tlb=./nothing.yaml
 check 'a design that does nothing gains nothing' grep -qE 'mosaic-fig03-4k-loss +48.1 +0.* differs$' .stdout
 check 'and is the baseline under another name: no further runs' eval \
