@@ -13,6 +13,7 @@
 
 const struct pw_cli_command *const pw_cli_commands[] = {
     &pw_cli_run_command,
+    &pw_cli_advise_command,
     &pw_cli_reproduce_command,
     &pw_cli_claims_command,
     &pw_cli_workload_command,

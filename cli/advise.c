@@ -1,0 +1,175 @@
+/* pagewalk advise: how much device memory a workload needs, what it costs to have less, and which policy helps. */
+#include "command.h"
+
+#include "exp/advise.h"
+#include "exp/output.h"
+#include "progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct arguments {
+    const char *workload, *machine, *db, *json;
+    struct pw_cli_list designs, memories, sets;
+    uint64_t seed, workers;
+    bool quiet;
+};
+
+static const struct pw_cli_flag flags[] = {
+    {'w', "workload", PW_CLI_TEXT, offsetof(struct arguments, workload), "NAME[:k=v]…",
+     "the program to be advised on, with its parameters (required)"},
+    {0, "memory", PW_CLI_LIST, offsetof(struct arguments, memories), "SIZE|N%",
+     "device memory to try, or a share of the footprint; may be repeated (default 50% to 150%)"},
+    {'m', "machine", PW_CLI_TEXT, offsetof(struct arguments, machine), "NAME|FILE.yaml",
+     "sizes and latencies (default pascal)"},
+    {'d', "design", PW_CLI_LIST, offsetof(struct arguments, designs), "NAME|FILE.yaml[+…]",
+     "a policy, the one in use first; may be repeated (default uvm-nvidia and three others)"},
+    {0, "set", PW_CLI_LIST, offsetof(struct arguments, sets), "KEY=VALUE", "set one option; may be repeated"},
+    {0, "seed", PW_CLI_NUMBER, offsetof(struct arguments, seed), "N", "seed of all random numbers (default 1)"},
+    {'j', "jobs", PW_CLI_NUMBER, offsetof(struct arguments, workers), "N", "runs at a time (default: one per core)"},
+    {0, "db", PW_CLI_TEXT, offsetof(struct arguments, db), "FILE", "the result store (default pagewalk.db)"},
+    {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write all numbers as JSON"},
+    {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL, "only the sentences, and no progress bar"},
+    {.name = NULL},
+};
+
+static void show_progress(void *context, const struct pw_pool_progress *p)
+{
+    char left[32], text[96];
+    pw_cli_format_time(left, sizeof left, p->seconds_left);
+    snprintf(text, sizeof text, "%zu of %zu runs  %zu running  %s%s", p->done, p->total, p->running,
+             p->seconds_left < 0 ? "" : left, p->seconds_left < 0 ? "" : " left");
+    pw_cli_progress_draw(context, p->fraction, text);
+}
+
+static int report(const struct arguments *a, const struct pw_advice *advice)
+{
+    struct pw_error err = {0};
+    struct pw_text text = {0};
+    if (a->json) {
+        pw_advice_json(advice, &text);
+        enum pw_status status = pw_output_write(a->json, &text, &err);
+        pw_text_free(&text);
+        text = (struct pw_text){0};
+        if (status != PW_OK)
+            return pw_cli_report(&err);
+        if (strcmp(a->json, "-") == 0)
+            return PW_OK;
+    }
+    (a->quiet ? pw_advice_sentences : pw_advice_table)(advice, &text);
+    return pw_cli_print(&text);
+}
+
+static enum pw_status run_all(const struct arguments *a, struct pw_advice *advice, struct pw_store *store,
+                              struct pw_error *err)
+{
+    struct pw_cli_progress bar;
+    const struct pw_pool pool = {
+        .store_path = a->db,
+        .store = store,
+        .workers = (unsigned)a->workers,
+        .progress = show_progress,
+        .context = &bar,
+        .interrupted = pw_cli_catch_interrupts(),
+    };
+    pw_cli_progress_start(&bar, !a->quiet);
+    enum pw_status status = pw_advice_run(advice, &pool, err);
+    pw_cli_progress_clear(&bar);
+    return status;
+}
+
+static int advise(const struct arguments *a)
+{
+    struct pw_error err = {0};
+    struct pw_advice *advice = NULL;
+    struct pw_store *store = NULL;
+    const struct pw_advice_spec spec = {
+        .workload = a->workload,
+        .machine = a->machine,
+        .designs = a->designs.items,
+        .design_count = a->designs.count,
+        .memories = a->memories.items,
+        .memory_count = a->memories.count,
+        .sets = a->sets.items,
+        .set_count = a->sets.count,
+        .seed = a->seed,
+    };
+    enum pw_status status = a->json ? pw_output_check(a->json, &err) : PW_OK;
+    if (status == PW_OK)
+        status = pw_advice_create(&spec, &advice, &err);
+    if (status == PW_OK)
+        status = pw_store_open(a->db, PW_STORE_CREATE, &store, &err);
+    if (status == PW_OK)
+        status = run_all(a, advice, store, &err);
+    int code;
+    if (status == PW_OK) {
+        code = report(a, advice);
+    } else {
+        err.status = status;
+        code = pw_cli_report(&err);
+    }
+    pw_store_close(store);
+    pw_advice_destroy(advice);
+    return code;
+}
+
+static void use_default_designs(struct pw_cli_list *designs)
+{
+    while (pw_advice_designs[designs->count]) {
+        designs->items[designs->count] = pw_advice_designs[designs->count];
+        designs->count++;
+    }
+}
+
+static int check_and_advise(struct arguments *a, int rest, char **operands)
+{
+    if (rest > 0)
+        return pw_cli_fail(PW_USER_ERROR, "advise takes no \"%s\"; a workload is given with -w", operands[0]);
+    if (!a->workload)
+        return pw_cli_fail(PW_USER_ERROR, "no workload given; use -w NAME (`pagewalk list workloads` shows them)");
+    if (a->workers > 1024)
+        return pw_cli_fail(PW_USER_ERROR, "-j: at most 1024 runs at a time");
+    if (!a->designs.count)
+        use_default_designs(&a->designs);
+    return advise(a);
+}
+
+static int run(const struct pw_cli_command *self, int argc, char **argv)
+{
+    enum { DEFAULTS = 8 }; /* room for the default designs */
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct arguments a = {
+        .machine = "pascal", .db = "pagewalk.db", .seed = 1, .workers = cores > 0 ? (uint64_t)cores : 1};
+    int rest, status = PW_FAILED;
+    struct pw_cli_list *lists[] = {&a.designs, &a.memories, &a.sets};
+    bool enough = true;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        lists[i]->items = calloc((size_t)argc + DEFAULTS, sizeof *lists[i]->items);
+        enough &= lists[i]->items != NULL;
+    }
+    if (!enough)
+        status = pw_cli_fail(PW_FAILED, "out of memory");
+    else if (pw_cli_parse(self, argc, argv, &a, &rest, &status))
+        status = check_and_advise(&a, rest, argv);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        free(lists[i]->items);
+    return status;
+}
+
+const struct pw_cli_command pw_cli_advise_command = {
+    .name = "advise",
+    .usage = "-w WORKLOAD [--memory SIZE|N%]… [-m MACHINE] [-d DESIGN]… [flags]",
+    .summary = "say how much device memory a workload needs, and what less of it costs",
+    .details =
+        "Runs the workload with demand paging at each size under each policy, and says how much slower it gets, which\n"
+        "prefetched pages were never used, and which allocations thrash. Runs that the store has are not repeated; "
+        "Ctrl-C\n"
+        "keeps what is finished, and the same command goes on.\n"
+        "Exit code 0: done; 1: a policy failed with all memory; 2: a mistake; 130: interrupted.\n\n"
+        "Example: pagewalk advise -w pathfinder:size=uvm\n"
+        "         pagewalk advise -w nw:size=uvm --memory 4MB --memory 80% -d uvm-nvidia -d uvm-sl-sl",
+    .flags = flags,
+    .run = run,
+};

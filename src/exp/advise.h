@@ -1,0 +1,79 @@
+/* Advice on device memory: how much slower a workload gets with less of it, under several policies of demand paging, and
+ * why.
+ *
+ * Every policy first runs with all the memory that the machine has. From these runs the footprint is known, and sizes that
+ * are shares of it become bytes. Then every policy runs at every size. A size that holds all the pages which came in the
+ * run with all memory would give the same run, since nothing ever had to leave: that run stands for it. All runs are kept
+ * in the store, so asking again, or for one size more, repeats nothing.
+ *
+ * Slowdowns are against the fastest run with all memory, so that they can be compared between policies. */
+#ifndef PW_EXP_ADVISE_H
+#define PW_EXP_ADVISE_H
+
+#include "exp/pool.h"
+
+struct pw_advice_spec {
+    const char *workload, *machine;
+    const char *const *designs;  /* that page on demand; the first is the one in use */
+    const char *const *memories; /* "8GB"; "80%" of the footprint. None: PW_ADVICE_SHARES */
+    const char *const *sets;
+    size_t design_count, memory_count, set_count;
+    uint64_t seed;
+};
+
+/* What is asked for when nothing is said. */
+extern const char *const pw_advice_designs[]; /* end with NULL */
+extern const char *const pw_advice_shares[];
+
+/* One policy at one size. */
+struct pw_advice_point {
+    const struct pw_stored_run *run; /* NULL: it failed */
+    const char *failure;
+    uint64_t cycles;
+    double slowdown;
+    double far_faults, pages_in, prefetched, never_used, evicted, thrashed; /* pages of 4 KiB */
+};
+
+struct pw_advice_memory {
+    uint64_t bytes;
+    double share; /* of the footprint */
+};
+
+/* More than this, and the program is said not to run at full speed. */
+#define PW_FULL_SPEED 1.05
+
+struct pw_advice {
+    struct pw_advice_spec spec; /* the caller's */
+    double footprint, touched;  /* bytes: allocated at once, and of the pages that were accessed */
+    bool default_sizes;
+    size_t memory_count;
+    struct pw_advice_memory *memories;  /* falling */
+    struct pw_advice_point *references; /* [design]: with all memory */
+    struct pw_advice_point *points;     /* [memory * design_count + design] */
+    struct pw_advice_private *private;
+};
+
+/* Checks everything that can be known before a run. The spec has to live as long as the advice. */
+enum pw_status pw_advice_create(const struct pw_advice_spec *spec, struct pw_advice **out, struct pw_error *err);
+void pw_advice_destroy(struct pw_advice *a);
+
+/* Does the runs that the pool's store has not, and fills in the rest of the advice. The pool's jobs and its `finished` are
+ * not looked at; its progress is over all runs. A policy that fails with all memory fails the advice. */
+enum pw_status pw_advice_run(struct pw_advice *a, const struct pw_pool *pool, struct pw_error *err);
+
+const struct pw_advice_point *pw_advice_at(const struct pw_advice *a, size_t memory, size_t design);
+/* The fastest design at a size; design_count when all failed. */
+size_t pw_advice_fastest(const struct pw_advice *a, size_t memory);
+/* The smallest size from which on a design runs at full speed at all sizes; memory_count when none does. */
+size_t pw_advice_full_speed(const struct pw_advice *a, size_t design);
+/* The size that the advice is about: the smallest that was asked for; of the default ones the largest at which the design
+ * in use is not at full speed, or else the smallest. */
+size_t pw_advice_size_in_question(const struct pw_advice *a);
+
+/* advise_report.c */
+void pw_advice_table(const struct pw_advice *a, struct pw_text *out);
+void pw_advice_json(const struct pw_advice *a, struct pw_text *out);
+/* Plain sentences, one per line. */
+void pw_advice_sentences(const struct pw_advice *a, struct pw_text *out);
+
+#endif
