@@ -410,6 +410,16 @@ size_t pw_advice_full_speed(const struct pw_advice *a, size_t design)
     return m ? m - 1 : a->memory_count;
 }
 
+double pw_advice_need(const struct pw_advice *a, size_t design)
+{
+    const struct pw_advice_point *all = &a->references[design];
+    size_t enough = pw_advice_full_speed(a, design);
+    if (all->evicted > 0)
+        return 0;
+    double everything = all->pages_in * PAGE_BYTES;
+    return enough < a->memory_count ? fmin(everything, (double)a->memories[enough].bytes) : everything;
+}
+
 size_t pw_advice_size_in_question(const struct pw_advice *a)
 {
     size_t last = a->memory_count - 1;

@@ -66,6 +66,9 @@ const struct pw_advice_point *pw_advice_at(const struct pw_advice *a, size_t mem
 size_t pw_advice_fastest(const struct pw_advice *a, size_t memory);
 /* The smallest size from which on a design runs at full speed at all sizes; memory_count when none does. */
 size_t pw_advice_full_speed(const struct pw_advice *a, size_t design);
+/* Bytes with which a design runs at full speed: the least of those sizes, and of what holds all the pages that come. 0:
+ * all the memory of the machine is too little. */
+double pw_advice_need(const struct pw_advice *a, size_t design);
 /* The size that the advice is about: the smallest that was asked for; of the default ones the largest at which the design
  * in use is not at full speed, or else the smallest. */
 size_t pw_advice_size_in_question(const struct pw_advice *a);

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PAGE_BYTES = 4096, MAX_NAMED = 4, TEXT_CAPACITY = 160 };
+enum { MAX_NAMED = 4, TEXT_CAPACITY = 160 };
 
 /* Another policy is recommended when it makes at least so much of a difference, and an allocation is blamed for thrashing
  * when it has most of it and so much of all traffic is thrashing. */
-static const double worth_saying = 1.05, much_thrashing = 0.1;
+static const double worth_saying = 1.05, much_thrashing = 0.1, most = 0.6;
 
 /* "4.00 MiB (50%)" */
 static const char *size_text(const struct pw_advice *a, size_t memory, char out[TEXT_CAPACITY])
@@ -155,21 +155,21 @@ static void say_footprint(const struct pw_advice *a, struct pw_text *out)
 /* How much memory the policy in use needs. */
 static void say_need(const struct pw_advice *a, struct pw_text *out)
 {
-    const struct pw_advice_point *all = &a->references[0];
-    const char *design = a->spec.designs[0];
+    double need = pw_advice_need(a, 0);
+    size_t too_little = 0;
     char text[TEXT_CAPACITY], bytes[PW_NUMBER_CAPACITY];
-    size_t enough = pw_advice_full_speed(a, 0);
-    pw_format_bytes(bytes, all->pages_in * PAGE_BYTES);
-    if (all->evicted > 0)
-        pw_text_print(out, "Even all the memory of machine %s is not enough for it.\n", a->spec.machine);
-    else if (enough < a->memory_count && enough + 1 == a->memory_count)
-        pw_text_print(out, "Under %s it runs at full speed with %s, the least that was tried.\n", design,
-                      size_text(a, enough, text));
-    else if (enough < a->memory_count)
-        pw_text_print(out, "Under %s it needs %s to run at full speed.\n", design, size_text(a, enough, text));
+    if (need == 0) {
+        pw_text_print(out, "Even all the memory of machine %s is too little for it.\n", a->spec.machine);
+        return;
+    }
+    pw_format_bytes(bytes, need);
+    while (too_little < a->memory_count && (double)a->memories[too_little].bytes >= need)
+        too_little++;
+    pw_text_print(out, "Under %s it needs %s to run at full speed", a->spec.designs[0], bytes);
+    if (too_little < a->memory_count)
+        pw_text_print(out, "; %s is too little.\n", size_text(a, too_little, text));
     else
-        pw_text_print(out, "Under %s none of these sizes is enough for full speed; %s, all that comes, would be.\n",
-                      design, bytes);
+        pw_text_print(out, " at most; no less was tried.\n");
 }
 
 static void say_slowdown(const struct pw_advice *a, size_t memory, struct pw_text *out)
@@ -271,7 +271,7 @@ static void say_thrashing(const struct pw_advice *a, struct pw_text *out)
 
 static void say_recommendation(const struct pw_advice *a, struct pw_text *out)
 {
-    size_t q = pw_advice_size_in_question(a), enough = pw_advice_full_speed(a, 0), best = pw_advice_fastest(a, q);
+    size_t q = pw_advice_size_in_question(a), best = pw_advice_fastest(a, q);
     const struct pw_advice_point *p = pw_advice_at(a, q, 0), *all = &a->references[0];
     char text[TEXT_CAPACITY], bytes[PW_NUMBER_CAPACITY], times[PW_NUMBER_CAPACITY];
     pw_text_add(out, "Recommendation: ");
@@ -279,8 +279,8 @@ static void say_recommendation(const struct pw_advice *a, struct pw_text *out)
         pw_text_print(out, "%s is enough.\n", size_text(a, q, text));
         return;
     }
-    pw_format_bytes(bytes, enough < a->memory_count ? (double)a->memories[enough].bytes : all->pages_in * PAGE_BYTES);
-    if (all->evicted > 0)
+    pw_format_bytes(bytes, pw_advice_need(a, 0));
+    if (pw_advice_need(a, 0) == 0)
         pw_text_add(out, "take a machine with more memory");
     else
         pw_text_print(out, "give it %s", bytes);
@@ -295,7 +295,7 @@ static void say_recommendation(const struct pw_advice *a, struct pw_text *out)
     }
     uint64_t taken = 0;
     const struct pw_allocation_result *worst = p->run ? next_thrashing(p->run, &taken) : NULL;
-    if (worst && p->thrashed > much_thrashing * p->pages_in && (double)worst->pages_thrashed > p->thrashed / 2) {
+    if (worst && p->thrashed > much_thrashing * p->pages_in && (double)worst->pages_thrashed > most * p->thrashed) {
         pw_text_add(out, "; or use less of ");
         pw_text_printable(out, worst->name);
         pw_text_add(out, " at a time, most of what thrashes");
@@ -356,11 +356,11 @@ static void json_need(const struct pw_advice *a, struct pw_text *out)
 {
     pw_text_add(out, ",\n  \"full_speed_bytes\": {");
     for (size_t d = 0; d < a->spec.design_count; d++) {
-        size_t enough = pw_advice_full_speed(a, d);
+        double need = pw_advice_need(a, d);
         pw_text_add(out, d ? ", " : "");
         pw_text_json_string(out, a->spec.designs[d]);
-        if (enough < a->memory_count)
-            pw_text_print(out, ": %llu", (unsigned long long)a->memories[enough].bytes);
+        if (need > 0)
+            pw_text_print(out, ": %.0f", need);
         else
             pw_text_add(out, ": null");
     }

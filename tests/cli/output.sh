@@ -12,7 +12,7 @@ for help in 'help' '--help' '-h' 'help run' 'run --help' 'run -h' 'list --help' 
 done
 run run --help
 check 'help names every flag of run' eval \
-  'for f in machine design workload set seed json csv timeline timeline-limit quiet verify alone interval warmup kernels; do grep -q -- "--$f" .stdout || exit 1; done'
+  'for f in machine design workload set seed json csv timeline timeline-limit pages pages-interval pages-limit quiet verify alone interval warmup kernels; do grep -q -- "--$f" .stdout || exit 1; done'
 
 for kind in machines designs workloads policies options metrics; do
   run list $kind

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# pagewalk advise: the numbers are those of runs, runs are done once, and what is said follows from the numbers.
+source "$(dirname "$0")/tap.sh"
+
+policy() { # NAME PREFETCH EVICT
+  printf 'summary: Demand paging for these tests\npaging: {mode: demand}\nuvm: {prefetch: %s, evict: %s}\n' "$2" "$3" >"$1"
+}
+policy first.yaml tbn lru4k
+policy second.yaml none lru4k
+printf 'summary: Data is there before it is used\npaging: {mode: preload}\n' >preload.yaml
+workload=HS:side=256:iterations=3
+few="-m mosaic -d ./first.yaml -d ./second.yaml"
+# The words are arguments.
+# shellcheck disable=SC2086
+run advise -w $workload $few --json advice.json
+check 'advice has the curve, the paging, the allocations and a recommendation' eval \
+  'succeeds && grep -q "^Time, as a multiple" .stdout && grep -q "^Demand paging under ./first.yaml" .stdout &&
+   grep -q "^Allocations under ./first.yaml" .stdout && grep -q "^Recommendation: " .stdout && [ -e pagewalk.db ]'
+cp .stdout first.txt
+check 'the numbers are JSON, and a policy at a size is the run that it names' eval 'is_json advice.json && python3 - "$pagewalk"' <<'PYTHON'
+import json, subprocess, sys
+advice = json.load(open("advice.json"))
+points = advice["points"]
+assert len(points) == 2 * 9 and all("cycles" in p for p in points), len(points)
+assert [round(100 * p["share"]) for p in points[2::2]] == [150, 125, 110, 100, 90, 80, 70, 50]
+base = min(p["cycles"] for p in points[:2])
+assert all(abs(p["slowdown"] - p["cycles"] / base) < 1e-9 for p in points)
+names = """far_faults pages_in pages_prefetched pages_evicted pages_thrashed""".split()
+for p in points:
+    sets = ["--set", f"uvm.memory={p['memory_bytes']}B"] if p["memory_bytes"] else []
+    r = json.loads(subprocess.check_output([sys.argv[1], "run", "-m", "mosaic", "-d", p["design"], "-w",
+                                            advice["workload"], "--json", "-", *sets]))
+    assert r["cycles"] == p["cycles"], (p["design"], p["memory_bytes"], r["cycles"], p["cycles"])
+    for name in names:
+        assert r["metrics"]["gpu0.uvm." + name] == p[name], name
+    waste = r["metrics"]["gpu0.uvm.prefetched_evicted"] + r["metrics"]["gpu0.uvm.prefetched_resident"]
+    assert waste == p["prefetched_never_used"]
+    assert r["allocations"] == p["allocations"], p["design"]
+    assert r["metrics"]["gpu0.mem.allocated_bytes"] == advice["allocated_bytes"]
+    assert r["metrics"]["gpu0.mem.touched_bytes"] == advice["touched_bytes"]
+for design, need in advice["full_speed_bytes"].items():
+    mine = [p for p in points if p["design"] == design and p["memory_bytes"]]
+    reference = next(p for p in points if p["design"] == design)["cycles"]
+    assert all(p["cycles"] <= 1.05 * reference for p in mine if p["memory_bytes"] >= need), design
+    smaller = [p for p in mine if p["memory_bytes"] < need]
+    assert not smaller or smaller[0]["cycles"] > 1.05 * reference, design
+PYTHON
+runs() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT count(*) FROM run").fetchone()[0])' "$1"; }
+before=$(runs pagewalk.db)
+start=$(date +%s%N)
+# shellcheck disable=SC2086
+run advise -w $workload $few
+took=$((($(date +%s%N) - start) / 1000000))
+check 'asking again runs nothing and says the same' eval '[ $code = 0 ] && cmp .stdout first.txt && [ "$(runs pagewalk.db)" = "$before" ] && [ $took -lt 2000 ]'
+# shellcheck disable=SC2086
+run advise -w $workload $few -q
+check '--quiet says the sentences' eval 'succeeds && grep -q "^Recommendation" .stdout && ! grep -q "^Time" .stdout'
+# shellcheck disable=SC2086
+run advise -w $workload $few --memory 1TB --memory 256KB --json -
+check 'sizes that were asked for; one that holds everything takes no run' eval 'succeeds && is_json .stdout && [ "$(runs pagewalk.db)" = $((before + 2)) ]'
+run advise -w $workload -m mosaic -d ./first.yaml --memory 4KB --db tiny.db
+check 'a size at which a policy cannot run is said and does not fail the rest' eval \
+  'grep -qE "^ +4.00 KiB .*(fails|[0-9])" .stdout && [ "$code" = 0 ]'
+run advise -w HS:side=64,vecadd:n=2000 -m mosaic -d ./first.yaml --memory 50% --db pair.db
+check 'applications that share the GPU have advice together' eval 'succeeds && grep -q "app1 " .stdout'
+
+"$pagewalk" advise -w HS:side=1024:iterations=40 -m mosaic -d ./first.yaml -d ./second.yaml --db stopped.db >.stdout 2>.stderr &
+job=$!
+sleep 1
+kill -s INT $job
+wait $job
+code=$?
+check 'an interrupted advice exits 130 and keeps a good store' eval 'is_error 130 interrupted && [ -e stopped.db ] && runs stopped.db'
+
+fails 'no workload' 2 'no workload given' advise
+fails 'an operand' 2 'advise takes no "HS"' advise HS
+fails 'an unknown workload' 2 'did you mean HS' advise -w HSS
+fails 'an unknown machine' 2 'nothing' advise -w HS -m nothing
+fails 'an unknown design' 2 'nothing' advise -w HS -d nothing
+fails 'a design without demand paging' 2 'gpu-mmu does not page on demand' advise -w HS -d gpu-mmu
+fails 'a design that preloads' 2 'does not page on demand' advise -w HS -d ./preload.yaml
+fails 'a size that is none' 2 '"much" is no size such as 8GB' advise -w HS --memory much
+fails 'a size of nothing' 2 'is no size' advise -w HS --memory 0
+fails 'a negative share' 2 'is no share from 1% to 10000%' advise -w HS --memory -5%
+fails 'an unknown option' 2 'uvm.memori' advise -w HS --set uvm.memori=1
+fails 'a store that is none' 2 'is no result store' advise -w HS --db first.yaml
+fails 'an output that cannot be written' 2 'cannot be created' advise -w HS --json no/such/file
+fails 'too many at a time' 2 'at most 1024' advise -w HS -j 5000
+check 'mistakes make no store' only_files . advice.json first.txt first.yaml pagewalk.db pair.db preload.yaml second.yaml stopped.db tiny.db
+finish

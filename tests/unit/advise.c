@@ -1,0 +1,176 @@
+/* What advice concludes from the numbers of runs: the fastest policy, the memory that is needed, the size in question, and
+ * the sentences. */
+#include "exp/advise.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+enum { DESIGNS = 2, SIZES = 3 };
+
+/* Two policies, `used` and `other`, at 100, 80 and 50 pages of a footprint of 100. */
+struct fixture {
+    struct pw_advice advice;
+    struct pw_advice_memory memories[SIZES];
+    struct pw_advice_point references[DESIGNS], points[SIZES * DESIGNS];
+    struct pw_stored_run run, with_all;
+    struct pw_allocation_result allocations[3];
+};
+
+static const char *const designs[] = {"used", "other"};
+
+static void init(struct fixture *f, const uint64_t cycles[SIZES][DESIGNS])
+{
+    static const unsigned pages[SIZES] = {100, 80, 50};
+    *f = (struct fixture){
+        .allocations = {{.name = "calm", .pages = 10, .pages_in = 10},
+                        {.name = "wild", .pages = 40, .pages_in = 120, .pages_thrashed = 80},
+                        {.name = "mild", .pages = 40, .pages_in = 60, .pages_thrashed = 20}},
+    };
+    f->run = (struct pw_stored_run){.allocation_count = 3, .allocations = f->allocations};
+    for (size_t d = 0; d < DESIGNS; d++)
+        f->references[d] = (struct pw_advice_point){
+            .run = &f->with_all, .cycles = 1000, .slowdown = 1, .pages_in = 100, .prefetched = 80, .never_used = 8};
+    for (size_t m = 0; m < SIZES; m++) {
+        f->memories[m] = (struct pw_advice_memory){4096ULL * pages[m], pages[m] / 100.0};
+        for (size_t d = 0; d < DESIGNS; d++) {
+            struct pw_advice_point *p = &f->points[m * DESIGNS + d];
+            if (!cycles[m][d])
+                *p = (struct pw_advice_point){.failure = "it is stuck\nwho waits for whom", .slowdown = NAN};
+            else
+                *p = (struct pw_advice_point){.run = &f->run,
+                                              .cycles = cycles[m][d],
+                                              .slowdown = (double)cycles[m][d] / 1000,
+                                              .pages_in = 190,
+                                              .prefetched = 100,
+                                              .never_used = 25,
+                                              .evicted = 110,
+                                              .thrashed = 100};
+        }
+    }
+    f->advice = (struct pw_advice){.spec = {.workload = "HS", .machine = "pascal", .designs = designs, .seed = 1},
+                                   .footprint = 409600,
+                                   .touched = 204800,
+                                   .memory_count = SIZES,
+                                   .memories = f->memories,
+                                   .references = f->references,
+                                   .points = f->points};
+    f->advice.spec.design_count = DESIGNS;
+}
+
+static void expect_sentence(const struct pw_advice *a, const char *sentence)
+{
+    struct pw_text text = {0};
+    pw_advice_sentences(a, &text);
+    if (!strstr(text.bytes, sentence))
+        fail_msg("\"%s\" is not in:\n%s", sentence, text.bytes);
+    pw_text_free(&text);
+}
+
+static void test_the_fastest_policy_is_that_with_the_fewest_cycles_that_runs(void **state)
+{
+    (void)state;
+    struct fixture f;
+    init(&f, (const uint64_t[SIZES][DESIGNS]){{1000, 1001}, {3000, 2000}, {0, 0}});
+    assert_int_equal(pw_advice_fastest(&f.advice, 0), 0);
+    assert_int_equal(pw_advice_fastest(&f.advice, 1), 1);
+    assert_int_equal(pw_advice_fastest(&f.advice, 2), DESIGNS);
+}
+
+static void test_full_speed_is_within_5_percent_at_this_size_and_all_larger_ones(void **state)
+{
+    (void)state;
+    struct fixture f;
+    init(&f, (const uint64_t[SIZES][DESIGNS]){{1050, 1051}, {1050, 1000}, {1051, 1000}});
+    assert_int_equal(pw_advice_full_speed(&f.advice, 0), 1);
+    assert_int_equal(pw_advice_full_speed(&f.advice, 1), SIZES); /* the largest size is too slow */
+    assert_true(pw_advice_need(&f.advice, 0) == 4096 * 80);
+    assert_true(pw_advice_need(&f.advice, 1) == 4096 * 100); /* all that comes */
+    f.references[0].evicted = 1;
+    assert_true(pw_advice_need(&f.advice, 0) == 0);
+    expect_sentence(&f.advice, "Even all the memory of machine pascal is too little for it.\n");
+}
+
+static void test_a_size_that_fails_is_not_at_full_speed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    init(&f, (const uint64_t[SIZES][DESIGNS]){{1000, 1000}, {0, 1000}, {0, 4000}});
+    assert_int_equal(pw_advice_full_speed(&f.advice, 0), 0);
+    expect_sentence(&f.advice, "With 200.00 KiB (50%) it does not run under used, and 4.00 times under other");
+    expect_sentence(&f.advice,
+                    "Recommendation: give it 400.00 KiB; with only 200.00 KiB (50%), other would let it run.\n");
+    struct pw_text table = {0};
+    pw_advice_table(&f.advice, &table);
+    assert_non_null(strstr(table.bytes, "used fails with 200.00 KiB (50%): it is stuck\n"));
+    assert_null(strstr(table.bytes, "who waits"));
+    pw_text_free(&table);
+}
+
+static void test_the_size_in_question(void **state)
+{
+    (void)state;
+    struct fixture f;
+    init(&f, (const uint64_t[SIZES][DESIGNS]){{1000, 1000}, {2000, 2000}, {3000, 3000}});
+    assert_int_equal(pw_advice_size_in_question(&f.advice), 2); /* the smallest that was asked for */
+    f.advice.default_sizes = true;
+    assert_int_equal(pw_advice_size_in_question(&f.advice), 1); /* the largest that is too slow */
+    init(&f, (const uint64_t[SIZES][DESIGNS]){{1000, 1000}, {1000, 1000}, {1000, 1000}});
+    f.advice.default_sizes = true;
+    assert_int_equal(pw_advice_size_in_question(&f.advice), 2);
+}
+
+static void test_sentences_say_the_numbers(void **state)
+{
+    (void)state;
+    struct fixture f;
+    init(&f, (const uint64_t[SIZES][DESIGNS]){{1000, 1000}, {2500, 2000}, {30000, 15000}});
+    expect_sentence(&f.advice,
+                    "It allocates 400.00 KiB; its working set, the pages that it accesses, is 200.00 KiB.\n");
+    expect_sentence(&f.advice,
+                    "Under used it needs 400.00 KiB to run at full speed; 320.00 KiB (80%) is too little.\n");
+    expect_sentence(&f.advice,
+                    "With 320.00 KiB (80%) it takes 2.50 times as long under used, and 2.00 times under other, "
+                    "the fastest of these policies.\n");
+    expect_sentence(&f.advice,
+                    "Prefetch wastes 10% with memory to spare: 8 of 80 prefetched pages were never used; with "
+                    "200.00 KiB (50%) 25%, 25 of 100.\n");
+    expect_sentence(&f.advice,
+                    "With 200.00 KiB (50%) under used wild thrashes: 80% of the pages that came back, each "
+                    "page came 3.0 times; mild thrashes: 20% of the pages that came back, each page came 1.5 "
+                    "times.\n");
+    expect_sentence(&f.advice,
+                    "Recommendation: give it 400.00 KiB; with only 200.00 KiB (50%), other would make it 2.00 "
+                    "times as fast; or use less of wild at a time, most of what thrashes.\n");
+}
+
+static void test_memory_to_spare_is_said(void **state)
+{
+    (void)state;
+    struct fixture f;
+    init(&f, (const uint64_t[SIZES][DESIGNS]){{1000, 1000}, {1000, 1000}, {1000, 1000}});
+    for (size_t i = 0; i < SIZES * DESIGNS; i++)
+        f.points[i] = f.references[i % DESIGNS];
+    f.references[0].never_used = 0;
+    expect_sentence(&f.advice, "Under used it needs 200.00 KiB to run at full speed at most; no less was tried.\n");
+    expect_sentence(&f.advice, "Prefetch wastes nothing with memory to spare: all 80 prefetched pages were used.\n");
+    expect_sentence(&f.advice, "no page has to leave, and nothing thrashes.\n");
+    expect_sentence(&f.advice, "Recommendation: 200.00 KiB (50%) is enough.\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_fastest_policy_is_that_with_the_fewest_cycles_that_runs),
+        cmocka_unit_test(test_full_speed_is_within_5_percent_at_this_size_and_all_larger_ones),
+        cmocka_unit_test(test_a_size_that_fails_is_not_at_full_speed),
+        cmocka_unit_test(test_the_size_in_question),
+        cmocka_unit_test(test_sentences_say_the_numbers),
+        cmocka_unit_test(test_memory_to_spare_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
