@@ -142,7 +142,7 @@ static void nothing_shares_a_block_where_the_policy_does_not_say_so(void **state
     pw_managed_heap_destroy(h);
 }
 
-static void addresses_run_out_with_a_message_and_come_back_when_all_is_freed(void **state)
+static void addresses_run_out_with_a_message_and_come_back_when_freed(void **state)
 {
     (void)state;
     struct pw_error err = {0};
@@ -158,6 +158,11 @@ static void addresses_run_out_with_a_message_and_come_back_when_all_is_freed(voi
         assert_true(pw_managed_heap_free(h, i % 2 ? &a : &b));
         assert_true(pw_managed_heap_free(h, i % 2 ? &b : &a));
     }
+    assert_int_equal(pw_managed_heap_allocate(h, PW_SHARED_BYTES, &a, &err), PW_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(pw_managed_heap_allocate(h, 100ULL << 40, &b, &err), PW_OK);
+        assert_true(pw_managed_heap_free(h, &b));
+    }
     pw_managed_heap_destroy(h);
 }
 
@@ -166,7 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_allocations_lie_where_the_naive_model_puts_them),
         cmocka_unit_test(nothing_shares_a_block_where_the_policy_does_not_say_so),
-        cmocka_unit_test(addresses_run_out_with_a_message_and_come_back_when_all_is_freed),
+        cmocka_unit_test(addresses_run_out_with_a_message_and_come_back_when_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,6 +191,46 @@ static void pages_of_nobody_count_once_they_have_come(void **state)
           "0 0;");
 }
 
+/* What came with all touches of a text under the driver's policies. */
+static unsigned pages_in_of(const char *text)
+{
+    struct rows rows;
+    struct pw_error err = {0};
+    unsigned sum = 0, in, out;
+    unsigned long long page;
+    char name[32];
+    assert_int_equal(replay("nvidia", "nvidia", 1024, text, strlen(text), &rows, &err), PW_OK);
+    for (char *row = rows.text; *row; row = strchr(row, ';') + 1) {
+        assert_int_equal(sscanf(row, "%31s %llu %*s %u %u;", name, &page, &in, &out), 4);
+        sum += in;
+    }
+    return sum;
+}
+
+static void pages_of_a_freed_neighbour_are_not_counted(void **state)
+{
+    (void)state;
+    /* a has leaves 0 to 3 and b leaves 4 to 15 of the block: nine of them bring all 16. */
+    const char all[] = "alloc a 256K\nalloc b 768K\nread b 64\nread b 80\nread b 96\nread b 112\nread b 128\n"
+                       "read b 144\nread b 160\nread b 176\nread b 0\nread b 16\n";
+    char freed[sizeof all + 16];
+    sprintf(freed, "alloc a 256K\nalloc b 768K\nfree a\n%s", strstr(all, "read"));
+    assert_int_equal(pages_in_of(all), 256);
+    assert_int_equal(pages_in_of(freed), 192);
+}
+
+static void what_was_evicted_counts_when_the_host_writes_beside_it(void **state)
+{
+    (void)state;
+    /* a is brought in and sent away by c; the host has 23 of its 24 leaves when b, the 25th, makes the block's other pages
+     * go back to it as well, among them the one that had come again. */
+    gives("nvidia", "nvidia", 384,
+          "alloc a 1536K\nalloc c 2MB\nread a 0\nread a 16\nread a 32\nread a 64\nread a 128\nread a 256\nread c 0\n"
+          "read a 0\nread a 0\nalloc b 64K\nread a 0\n",
+          "a 0 fault 16 0;a 16 fault 16 0;a 32 fault 32 0;a 64 fault 64 0;a 128 fault 128 0;a 256 fault 128 0;"
+          "c 0 fault 16 384;a 0 fault 16 0;a 0 hit 0 0;a 0 fault 16 0;");
+}
+
 static void neighbours_share_a_tree_only_under_the_drivers_rule(void **state)
 {
     (void)state;
@@ -236,6 +276,8 @@ int main(void)
         cmocka_unit_test(memory_of_one_page_is_enough),
         cmocka_unit_test(a_small_allocation_fits_into_memory_of_its_size),
         cmocka_unit_test(pages_of_nobody_count_once_they_have_come),
+        cmocka_unit_test(pages_of_a_freed_neighbour_are_not_counted),
+        cmocka_unit_test(what_was_evicted_counts_when_the_host_writes_beside_it),
         cmocka_unit_test(neighbours_share_a_tree_only_under_the_drivers_rule),
         cmocka_unit_test(pages_are_counted_from_the_start_of_an_allocation_that_begins_within_a_page),
         cmocka_unit_test(a_buffer_of_free_pages_is_kept),
