@@ -3,6 +3,7 @@
 #include "uvm/replay_internal.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_LINE = 1024, MAX_WORDS = 4 };
@@ -58,9 +59,8 @@ enum pw_status pw_touch_size(const char *text, uint64_t *out, struct pw_error *e
     size_t length = strlen(text);
     if (!length || length > MAX_LINE || !strchr("KMGTkmgt", text[length - 1]))
         return pw_option_parse(&row, text, 0, out, err);
-    memcpy(whole, text, length);
+    snprintf(whole, sizeof whole, "%sB", text);
     whole[length - 1] = (char)toupper((unsigned char)text[length - 1]);
-    memcpy(whole + length, "B", sizeof "B");
     return pw_option_parse(&row, whole, 0, out, err);
 }
 

@@ -31,7 +31,9 @@ struct pw_replay {
     uint32_t *index; /* by hash of the name: number plus 1, 0 where there is none */
     size_t index_size;
 
-    struct pw_shared_block **shared; /* by number of the block; NULL where it is not shared */
+    struct pw_shared_entry {
+        struct pw_shared_block *block; /* NULL where it is not shared */
+    } * shared;                        /* by the block's number */
     size_t shared_count;
 };
 

@@ -22,7 +22,7 @@ enum pw_status pw_replay_open(struct pw_replay *p, struct pw_residency *r, struc
 void pw_replay_close(struct pw_replay *p)
 {
     for (size_t i = 0; i < p->shared_count; i++)
-        free(p->shared[i]);
+        free(p->shared[i].block);
     free(p->shared);
     free(p->index);
     free(p->allocations);
@@ -56,16 +56,21 @@ struct pw_touch_allocation *pw_replay_find(const struct pw_replay *p, const char
 /* Room for one more name: the index is at most half full. */
 static enum pw_status grow_names(struct pw_replay *p, struct pw_error *err)
 {
-    if (p->allocation_count < p->allocation_capacity)
+    if (p->allocations && p->allocation_count < p->allocation_capacity)
         return PW_OK;
     size_t capacity = p->allocation_capacity ? 2 * p->allocation_capacity : 64;
-    struct pw_touch_allocation *allocations = realloc(p->allocations, capacity * sizeof *allocations);
-    if (allocations)
-        p->allocations = allocations;
-    uint32_t *index = allocations && capacity < UINT32_MAX ? calloc(2 * capacity, sizeof *index) : NULL;
-    if (!index)
+    struct pw_touch_allocation *allocations = calloc(capacity, sizeof *allocations);
+    uint32_t *index = capacity < UINT32_MAX ? calloc(2 * capacity, sizeof *index) : NULL;
+    if (!allocations || !index) {
+        free(allocations);
+        free(index);
         return pw_fail_memory(err, "names of allocations");
+    }
+    if (p->allocations)
+        memcpy(allocations, p->allocations, p->allocation_count * sizeof *allocations);
+    free(p->allocations);
     free(p->index);
+    p->allocations = allocations;
     p->index = index;
     p->index_size = 2 * capacity;
     p->allocation_capacity = capacity;
@@ -82,7 +87,6 @@ static enum pw_status named(struct pw_replay *p, const char *name, struct pw_tou
     if (*out || (status = grow_names(p, err)))
         return status;
     *out = &p->allocations[p->allocation_count++];
-    **out = (struct pw_touch_allocation){0};
     memcpy((*out)->name, name, strlen(name));
     *entry_of(p, name) = (uint32_t)p->allocation_count;
     return PW_OK;
@@ -95,7 +99,7 @@ static pw_page_id page_at(const struct pw_replay *p, uint64_t address)
 
 static struct pw_shared_block *shared_block(const struct pw_replay *p, uint32_t block)
 {
-    return block < p->shared_count ? p->shared[block] : NULL;
+    return block < p->shared_count ? p->shared[block].block : NULL;
 }
 
 /* A block begins to be shared. */
@@ -103,15 +107,15 @@ static enum pw_status share(struct pw_replay *p, uint32_t block, struct pw_error
 {
     if (block >= p->shared_count) {
         size_t count = block + block / 2 + 16;
-        struct pw_shared_block **shared = realloc(p->shared, count * sizeof *shared);
+        struct pw_shared_entry *shared = realloc(p->shared, count * sizeof *shared);
         if (!shared)
             return pw_fail_memory(err, "shared blocks");
         memset(shared + p->shared_count, 0, (count - p->shared_count) * sizeof *shared);
         p->shared = shared;
         p->shared_count = count;
     }
-    p->shared[block] = calloc(1, sizeof **p->shared);
-    return p->shared[block] ? PW_OK : pw_fail_memory(err, "shared blocks");
+    p->shared[block].block = calloc(1, sizeof(struct pw_shared_block));
+    return p->shared[block].block ? PW_OK : pw_fail_memory(err, "shared blocks");
 }
 
 /* The pages of a shared block that a place has a part of. */
@@ -125,7 +129,7 @@ static void pages_in_block(const struct pw_managed_place *place, unsigned *out_f
 /* The host writes a new allocation, page after page; each that it does not have comes with others. */
 static void write_on_host(struct pw_replay *p, uint32_t block, unsigned first, unsigned outer)
 {
-    struct pw_shared_block *s = p->shared[block];
+    struct pw_shared_block *s = p->shared[block].block;
     struct pw_page_mask back = {0};
     for (unsigned page = first; page < outer; page++) {
         if (pw_mask_has(&s->on_host, page))
@@ -156,7 +160,7 @@ static enum pw_status place_shared(struct pw_replay *p, const struct pw_managed_
     uint32_t block = page_at(p, start) / PW_BLOCK_PAGES;
     pages_in_block(place, &first, &outer);
     for (unsigned page = first; page < outer; page++)
-        p->shared[block]->users[page]++;
+        p->shared[block].block->users[page]++;
     write_on_host(p, block, first, outer);
     return PW_OK;
 }
@@ -194,7 +198,7 @@ enum pw_status pw_replay_free(struct pw_replay *p, struct pw_touch_allocation *a
         return PW_OK;
     if (s) {
         free(s);
-        p->shared[block] = NULL;
+        p->shared[block].block = NULL;
     }
     return pw_residency_remove(p->residency, 0, (pw_vpn){start >> PW_PAGE_SHIFT}, NULL, NULL, err);
 }
