@@ -138,14 +138,14 @@ static int check_and_advise(struct arguments *a, int rest, char **operands)
 
 static int run(const struct pw_cli_command *self, int argc, char **argv)
 {
-    enum { DEFAULTS = 8 }; /* room for the default designs */
+    enum { DEFAULTS = 8, LISTS = 3 }; /* DEFAULTS: room for the default designs */
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct arguments a = {
         .machine = "pascal", .db = "pagewalk.db", .seed = 1, .workers = cores > 0 ? (uint64_t)cores : 1};
     int rest, status = PW_FAILED;
-    struct pw_cli_list *lists[] = {&a.designs, &a.memories, &a.sets};
+    struct pw_cli_list *lists[LISTS] = {&a.designs, &a.memories, &a.sets};
     bool enough = true;
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    for (size_t i = 0; i < LISTS; i++) {
         lists[i]->items = calloc((size_t)argc + DEFAULTS, sizeof *lists[i]->items);
         enough &= lists[i]->items != NULL;
     }
@@ -153,7 +153,7 @@ static int run(const struct pw_cli_command *self, int argc, char **argv)
         status = pw_cli_fail(PW_FAILED, "out of memory");
     else if (pw_cli_parse(self, argc, argv, &a, &rest, &status))
         status = check_and_advise(&a, rest, argv);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    for (size_t i = 0; i < LISTS; i++)
         free(lists[i]->items);
     return status;
 }

@@ -27,37 +27,20 @@ static struct pw_allocation_result *find_or_add(struct pw_system *s, const struc
     return &grown[s->allocation_count++];
 }
 
-static int by_app(const void *a, const void *b)
-{
-    const struct pw_allocation_result *x = *(const struct pw_allocation_result *const *)a;
-    const struct pw_allocation_result *y = *(const struct pw_allocation_result *const *)b;
-    if (x->app != y->app)
-        return x->app < y->app ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
 /* By application, and as they were first made. */
 static bool sort(struct pw_system *s)
 {
-    size_t count = s->allocation_count;
-    if (!count)
-        return true;
-    const struct pw_allocation_result **order = malloc(count * sizeof *order);
-    struct pw_allocation_result *sorted = malloc(count * sizeof *sorted);
-    bool enough = order && sorted;
-    for (size_t i = 0; enough && i < count; i++)
-        order[i] = &s->allocations[i];
-    if (enough) {
-        qsort(order, count, sizeof *order, by_app);
-        for (size_t i = 0; i < count; i++)
-            sorted[i] = *order[i];
-        free(s->allocations);
-        s->allocations = sorted;
-    } else {
-        free(sorted);
-    }
-    free(order);
-    return enough;
+    struct pw_allocation_result *sorted = malloc((s->allocation_count + 1) * sizeof *sorted);
+    size_t count = 0;
+    for (unsigned app = 0; sorted && app < s->app_count; app++)
+        for (size_t i = 0; i < s->allocation_count; i++)
+            if (s->allocations[i].app == app)
+                sorted[count++] = s->allocations[i];
+    if (!sorted)
+        return false;
+    free(s->allocations);
+    s->allocations = sorted;
+    return true;
 }
 
 enum pw_status pw_system_keep_allocations(struct pw_system *s, struct pw_error *err)
@@ -111,7 +94,10 @@ void pw_system_log_pages(struct pw_system *s)
     size_t count = s->uvm ? pw_uvm_batches(s->uvm, &batches) : 0;
     for (size_t i = 0; i < count; i++)
         pw_page_log_batch(log, &batches[i]);
-    for (pw_asid app = 0; app < s->app_count; app++)
-        for (size_t i = 0; i < pw_page_log_allocation_count(log, app); i++)
-            pw_page_log_allocation(log, app, i, counters_of(s, app, pw_page_log_allocation_first(log, app, i)));
+    for (unsigned i = 0; i < s->app_count; i++) {
+        pw_asid app = s->apps[i].space.asid;
+        for (size_t number = 0; number < pw_page_log_allocation_count(log, app); number++)
+            pw_page_log_allocation(log, app, number,
+                                   counters_of(s, app, pw_page_log_allocation_first(log, app, number)));
+    }
 }

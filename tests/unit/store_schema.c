@@ -63,7 +63,7 @@ static void make_old_store(const char *path, uint64_t runs)
 static struct pw_stored_run *load(const char *path, enum pw_store_access access, int64_t run)
 {
     struct pw_store *s;
-    struct pw_stored_run *r;
+    struct pw_stored_run *r = NULL;
     struct pw_error err = {0};
     if (pw_store_open(path, access, &s, &err) != PW_OK || pw_store_load(s, run, &r, &err) != PW_OK)
         fail_msg("%s", err.message);
