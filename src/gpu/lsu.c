@@ -174,7 +174,6 @@ static enum pw_lsu_wait translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
         return miss_page(sm, e, false, now);
     if (g->wiring.uvm && !pw_uvm_touch(g->wiring.uvm, sm->app, vpn, e->kind != PW_REQUEST_READ, now)) {
         e->translated = false;
-        pw_tlb_invalidate(&sm->tlb, sm->app, vpn, (pw_vpn){vpn.v + (1ULL << g->page_order)});
         return miss_page(sm, e, true, now);
     }
     e->counted = false;
@@ -274,6 +273,7 @@ static void hand_to_head(struct pw_sm *sm, uint64_t page, pw_pfn frame)
 
 bool pw_lsu_write_waits(const struct pw_sm *sm, uint64_t page)
 {
+    pw_gpu_hold_frame(sm->gpu, physical_line(sm->gpu, frame, e->lines[e->next].line));
     if (head_waits(sm, page) && sm->lsu.queue[sm->lsu.first].kind != PW_REQUEST_READ)
         return true;
     const struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);

@@ -109,6 +109,33 @@ static void the_first_write_to_a_copy_is_a_fault_without_a_transfer(void **state
     }
 }
 
+/* One warp writes a copy, another reads it meanwhile. */
+static void read_beside_a_write(struct pw_warp *w, struct timed *t)
+{
+    timed_fetch(w, t, 0);
+    pw_barrier(w);
+    if (w->index) {
+        pw_compute(w, 500);
+        timed_fetch(w, t, 1024);
+    } else {
+        timed_store(w, t, 0);
+    }
+}
+
+/* The reader finds the page in the TLB: it does not wait with the writer. */
+static void a_copy_is_read_while_a_write_waits_for_it(void **state)
+{
+    (void)state;
+    struct timed t = demand("uvm.advice=a:read-mostly");
+    t.kernel = read_beside_a_write;
+    t.threads = 2 * PW_WARP_LANES;
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "uvm.pages_collapsed"), 1);
+    assert_int_equal(timed_count(&t, "l1_tlb.misses"), 2); /* both of the first page, one merged */
+    assert_int_equal(timed_count(&t, "l1_tlb.hits"), 2);
+    timed_end(&t);
+}
+
 static void a_page_that_a_write_brings_comes_as_the_only_copy(void **state)
 {
     (void)state;
@@ -247,6 +274,7 @@ static void a_program_can_advise_and_think_again(void **state)
         assert_int_equal(timed_launch_count(&t, 0, i + 1, "uvm.remote_reads"), remote[i]);
     }
     assert_int_equal(timed_count(&t, "uvm.pages_remote"), 256 + 254);
+    assert_int_equal(timed_count(&t, "mem.mapped_bytes"), 2 * PAGE); /* of device memory */
     timed_end(&t);
 }
 
@@ -326,6 +354,7 @@ int main(void)
         cmocka_unit_test(accessed_by_is_mapped_from_the_start_and_never_faults),
         cmocka_unit_test(a_preferred_place_on_the_gpu_maps_nothing_remotely),
         cmocka_unit_test(the_first_write_to_a_copy_is_a_fault_without_a_transfer),
+        cmocka_unit_test(a_copy_is_read_while_a_write_waits_for_it),
         cmocka_unit_test(a_page_that_a_write_brings_comes_as_the_only_copy),
         cmocka_unit_test(batches_serve_faults_without_pages),
         cmocka_unit_test(copies_leave_without_being_written_back),
