@@ -273,7 +273,6 @@ static void hand_to_head(struct pw_sm *sm, uint64_t page, pw_pfn frame)
 
 bool pw_lsu_write_waits(const struct pw_sm *sm, uint64_t page)
 {
-    pw_gpu_hold_frame(sm->gpu, physical_line(sm->gpu, frame, e->lines[e->next].line));
     if (head_waits(sm, page) && sm->lsu.queue[sm->lsu.first].kind != PW_REQUEST_READ)
         return true;
     const struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);
