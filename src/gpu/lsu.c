@@ -80,7 +80,7 @@ void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const 
     e->count = (uint8_t)pw_coalesce(op, words, g->page_lines_shift, e->lines);
     e->next = 0;
     e->warp = (uint8_t)slot;
-    e->counted = e->translated = false;
+    e->counted = e->translated = e->holding = false;
     e->owner = PW_NO_OWNER;
     if (op->kind == PW_OP_LOAD || op->kind == PW_OP_ATOMIC_RETURN) {
         struct pw_sm_warp *w = &sm->warps[slot];
@@ -206,6 +206,9 @@ static enum pw_lsu_wait step_queue(struct pw_sm *sm, pw_cycle now)
                                    line->full};
         if (!pw_l1_access(sm, access, now + g->config.l1_tlb.tlb.latency, &wait))
             return wait;
+        if (e->holding)
+            pw_gpu_drop_frame(g, access.line, now);
+        e->holding = false;
         e->next++;
     }
     pop_if_done(sm, e, now);
@@ -260,15 +263,17 @@ static bool head_waits(const struct pw_sm *sm, uint64_t page)
     return sm->lsu.wait == PW_LSU_TRANSLATION && sm->lsu.queue[sm->lsu.first].page == page;
 }
 
-/* The head goes on with the translation it has been given. */
+/* The head goes on with the translation it has been given. It holds the frame: with little memory the page would leave
+ * for the next one that is waited for before it was ever accessed. */
 static void hand_to_head(struct pw_sm *sm, uint64_t page, pw_pfn frame)
 {
     struct pw_lsu_entry *e = &sm->lsu.queue[sm->lsu.first];
     if (!head_waits(sm, page))
         return;
     e->frame = frame;
-    e->translated = true;
+    e->translated = e->holding = true;
     e->counted = false;
+    pw_gpu_hold_frame(sm->gpu, physical_line(sm->gpu, frame, e->lines[e->next].line));
 }
 
 bool pw_lsu_write_waits(const struct pw_sm *sm, uint64_t page)

@@ -67,7 +67,7 @@ static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct
     struct pw_system *s = a->system;
     pw_cycle now = s->events->now;
     a->held = l;
-    if (!pw_paging_before_launch(a, now, data_is_there))
+    if (!pw_paging_before_launch(a, data_is_there))
         return PW_OK;
     struct pw_address_space *space = &a->space;
     unsigned failed;
@@ -112,11 +112,12 @@ static enum pw_status backend_prefetch(void *backend, uint32_t id, pw_vaddr base
     struct pw_app *a = backend;
     if (!a->system->uvm)
         return pw_address_space_back(&a->space, base, err);
-    const struct pw_range *r = pw_address_space_find(&a->space, base);
+    struct pw_range *r = pw_address_space_find(&a->space, base);
     if (!r)
         return pw_fail(err, PW_FAILED, "address 0x%llx is prefetched but not allocated", (unsigned long long)base.v);
-    pw_uvm_prefetch(a->system->uvm, a->space.asid, (pw_vpn){r->first}, r->outer - r->first, a->system->events->now,
-                    NULL, NULL, 0);
+    r->wanted = true;
+    if (!a->system->starting)
+        pw_paging_send_wanted(a);
     return PW_OK;
 }
 
@@ -270,6 +271,8 @@ void pw_apps_start(struct pw_system *s)
         return;
     unsigned app = 0;
     enum pw_status status = s->uvm ? pw_uvm_start(s->uvm, &err) : PW_OK;
+    for (unsigned i = 0; status == PW_OK && s->uvm && i < s->app_count; i++)
+        pw_paging_send_wanted(&s->apps[i]);
     if (status == PW_OK)
         status = pw_address_spaces_back(spaces, s->app_count, &app, &err);
     for (unsigned i = 0; status == PW_OK && i < s->app_count; i++) {

@@ -98,10 +98,24 @@ void pw_paging_destroy(struct pw_system *s)
     pw_link_destroy(s->link);
 }
 
-bool pw_paging_before_launch(struct pw_app *a, pw_cycle now, pw_event_fn *then)
+static void send_for(struct pw_app *a, const struct pw_range *r, pw_event_fn *then)
 {
     struct pw_system *s = a->system;
-    if (s->config.paging.mode != PW_PAGING_PRELOAD)
+    pw_uvm_prefetch(s->uvm, a->space.asid, (pw_vpn){r->first}, r->outer - r->first, s->events->now, then, a, 0);
+}
+
+void pw_paging_send_wanted(struct pw_app *a)
+{
+    for (size_t i = 0; i < a->space.range_count; i++) {
+        if (a->space.ranges[i].wanted)
+            send_for(a, &a->space.ranges[i], NULL);
+        a->space.ranges[i].wanted = false;
+    }
+}
+
+bool pw_paging_before_launch(struct pw_app *a, pw_event_fn *then)
+{
+    if (a->system->config.paging.mode != PW_PAGING_PRELOAD)
         return true;
     const struct pw_range *last = NULL;
     for (size_t i = 0; i < a->space.range_count; i++) {
@@ -110,12 +124,10 @@ bool pw_paging_before_launch(struct pw_app *a, pw_cycle now, pw_event_fn *then)
             continue;
         r->preloaded = true;
         if (last)
-            pw_uvm_prefetch(s->uvm, a->space.asid, (pw_vpn){last->first}, last->outer - last->first, now, NULL, NULL,
-                            0);
+            send_for(a, last, NULL);
         last = r;
     }
-    if (!last)
-        return true;
-    pw_uvm_prefetch(s->uvm, a->space.asid, (pw_vpn){last->first}, last->outer - last->first, now, then, a, 0);
-    return false;
+    if (last)
+        send_for(a, last, then);
+    return !last;
 }

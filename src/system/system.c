@@ -276,6 +276,8 @@ static enum pw_status loop(struct pw_system *s, struct pw_error *err)
     pw_cycle progressed = 0;
     while (!s->stop) {
         pw_cycle next = pw_events_next_time(s->events);
+        if (next == PW_NEVER && s->uvm && pw_uvm_stuck(s->uvm, err) != PW_OK)
+            return PW_FAILED;
         if (next == PW_NEVER)
             return no_progress(s, "nothing is left to happen, but programs have not ended", err);
         pw_events_run(s->events, next + SLICE_CYCLES, &s->stop);

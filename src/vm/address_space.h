@@ -47,6 +47,7 @@ struct pw_range {
     uint64_t bytes;
     uint64_t first, outer, mapped; /* page numbers; managed: mapped = outer */
     bool managed;
+    bool wanted;    /* an explicit prefetch of it is to be sent */
     bool preloaded; /* its pages have been sent for ahead of the kernels */
 };
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-enum { RUNS = 240, MAX_SETS = 64, TEXT = 64 };
+enum { RUNS = 240, MAX_SETS = 80, TEXT = 64 };
 
 struct machine {
     char text[MAX_SETS][TEXT];
@@ -105,6 +105,29 @@ static void choose_memory(struct machine *m, struct pw_random *r)
     set_text(m, "dram.schedule", one_of(r, "fr-fcfs", "fcfs"));
 }
 
+/* Memory down to a single page of each size, every policy, fault latencies down to nothing. */
+static void choose_paging(struct machine *m, struct pw_random *r)
+{
+    static const char *const modes[] = {"free", "preload", "demand", "demand", "demand"};
+    static const char *const services[] = {"serial", "parallel", "batch"};
+    static const char *const prefetchers[] = {"none", "random", "sl", "tbn", "nvidia"};
+    static const char *const evictions[] = {"lru4k", "random", "sl", "tbn", "lru2m", "nvidia"};
+    set_text(m, "paging.mode", modes[pw_random_below(r, 5)]);
+    set_text(m, "uvm.service", services[pw_random_below(r, 3)]);
+    set_text(m, "uvm.prefetch", prefetchers[pw_random_below(r, 5)]);
+    set_text(m, "uvm.prefetch_full", pw_random_below(r, 2) ? "same" : prefetchers[pw_random_below(r, 5)]);
+    set_text(m, "uvm.evict", evictions[pw_random_below(r, 6)]);
+    set(m, "uvm.fault_latency", pw_random_below(r, 3) * between(r, 0, 500));
+    set(m, "uvm.batch_latency", between(r, 0, 500));
+    set(m, "uvm.batch_faults", between(r, 1, 300));
+    set(m, "uvm.reserve", pw_random_below(r, 2) * between(r, 0, 50));
+    set(m, "uvm.free_buffer", pw_random_below(r, 2) * between(r, 0, 30));
+    if (pw_random_below(r, 2))
+        set(m, "uvm.oversubscription", between(r, 100, 400));
+    else
+        set(m, "uvm.memory", between(r, 1, 600) * 4096 * pw_random_below(r, 2));
+}
+
 static void no_combination_gets_stuck_or_breaks_an_identity(void **state)
 {
     (void)state;
@@ -123,6 +146,7 @@ static void no_combination_gets_stuck_or_breaks_an_identity(void **state)
         choose_sms(&m, &random);
         choose_memory(&m, &random);
         choose_translation(&m, &random);
+        choose_paging(&m, &random);
         struct pw_run_spec spec = {.machine = one_of(&random, "mosaic", "volta"),
                                    .design = designs[pw_random_below(&random, 5)],
                                    .workload = workloads[pw_random_below(&random, 6)],
