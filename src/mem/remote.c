@@ -1,8 +1,8 @@
 /* The way of a remote access between the crossbar and the host. The model is described in remote.h.
  *
- * Public facts behind the defaults, all of them marked assumed: GPUs read host memory over PCIe in requests of 32 to 128
- * bytes, a round trip takes 1.0 to 1.6 microseconds, and the 8 bits of a PCIe 3.0 tag bound the reads under way to 256,
- * which is what limits 32-byte reads to less than half the bandwidth of 128-byte ones (EMOGI, PVLDB 14(2), Sec. 3). */
+ * The defaults are assumed, after what is public: GPUs read host memory over PCIe in requests of 32 to 128 bytes, a
+ * round trip takes 1.0 to 1.6 microseconds, and the 8 bits of a PCIe 3.0 tag bound the reads under way to 256, which is
+ * what limits 32-byte reads to less than half the bandwidth of 128-byte ones (EMOGI, PVLDB 14(2), 2020). */
 #include "mem/remote.h"
 
 #include "mem/memory_internal.h"

@@ -1,9 +1,9 @@
 /* What the driver does about memory advice (docs/decisions.md, "Memory advice").
  *
- * Some faults bring no page: one on a page that is to stay in host memory maps it there, and a write to a copy makes it the
- * only one. They are served like other faults, take the same time of the driver's, and their accesses are replayed when it
- * is done. Pages that are always mapped are mapped remotely when the advice is given and again when they leave the GPU;
- * a page that comes to the GPU loses its remote mapping when it arrives. The calls themselves take no time. */
+ * Some faults bring no page: one on a page that is to stay in host memory maps it there, and a write to a copy makes it
+ * the only one. They are served like other faults, take the same time of the driver's, and their accesses are replayed
+ * when it is done. Pages that are always mapped are mapped remotely when the advice is given and again when they leave
+ * the GPU; a page that comes to the GPU loses its remote mapping when it arrives. The calls themselves take no time. */
 #include "uvm/driver_internal.h"
 
 #include <stdio.h>

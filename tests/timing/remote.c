@@ -1,4 +1,4 @@
-/* Exact cycles of accesses to host memory over the link, alone and when they queue, and how they share it with pages. */
+/* Exact cycles of accesses to host memory over the link, alone and queued, and how they share it with pages. */
 #include "closed_form.h"
 #include "timed.h"
 
