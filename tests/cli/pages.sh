@@ -90,6 +90,20 @@ for app in 0, 1:
 assert max(a["count"] for a in result["allocations"]) > 1
 PYTHON
 
+# uvm-fig12-iters
+run run -m pascal -d uvm-tbn-tbn -w nw:size=uvm --pages nw.csv -q
+check 'launches 60 and 70 of nw can be drawn without eviction, and access pages far apart again and again' python3 - <<'PYTHON'
+import csv
+rows = list(csv.DictReader(open("nw.csv")))
+assert sum(r["record"] == "launch" for r in rows) == 127
+assert all(int(r["pages_evicted"]) == 0 for r in rows if r["record"] == "allocation")
+for launch in "60", "70":
+    mine = [r for r in rows if r["record"] == "access" and r["launch"] == launch and r["name"] == "matrix"]
+    pages = sorted({int(r["page"]) for r in mine})
+    assert pages[-1] - pages[0] > 900, pages                            # from one end of 1,027 pages to the other
+    assert len(mine) > len(pages)                                       # some in more than one interval or operation
+PYTHON
+
 run run -w $small --pages a.csv -q && cp a.csv b.csv
 run run -w $small --pages a.csv -q
 check 'the same inputs give the same log' cmp a.csv b.csv
