@@ -208,6 +208,12 @@ static inline void pw_gpu_mark_cached(struct pw_gpu *g, const struct pw_sm *sm, 
 
 bool pw_gpu_write_waits(const struct pw_gpu *g, pw_asid asid, pw_vpn vpn);
 
+static inline void pw_gpu_mark_known(struct pw_gpu *g, const struct pw_sm *sm, pw_pfn frame)
+{
+    if (g->frame_use)
+        g->frame_use[frame.v].known_to |= 1U << (sm->id % 32);
+}
+
 /* timeline.c: to be called when there is one, but for init */
 enum pw_status pw_sm_timeline_init(struct pw_sm *sm, struct pw_error *err);
 void pw_sm_timeline_miss(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now);

@@ -150,6 +150,7 @@ static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, bool
         return PW_LSU_TRANSLATION;
     park(sm, e, miss);
     e->counted = false;
+    pw_gpu_mark_known(g, sm, e->frame); /* a TLB that is ideal has heard of it only now */
     return PW_LSU_NOT_WAITING;
 }
 
@@ -316,8 +317,7 @@ unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
         return 0;
     }
     pw_tlb_insert(&sm->tlb, sm->app, vpn, t);
-    if (g->frame_use)
-        g->frame_use[t.frame.v].known_to |= 1U << (sm_id % 32);
+    pw_gpu_mark_known(g, sm, t.frame);
     struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);
     unsigned warps = (unsigned)__builtin_popcountll(miss->mask);
     replay_parked(sm, miss, t.frame);

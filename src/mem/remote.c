@@ -2,7 +2,7 @@
  *
  * The defaults are assumed, after what is public: GPUs read host memory over PCIe in requests of 32 to 128 bytes, a
  * round trip takes 1.0 to 1.6 microseconds, and the 8 bits of a PCIe 3.0 tag bound the reads under way to 256, which is
- * what limits 32-byte reads to less than half the bandwidth of 128-byte ones (EMOGI, PVLDB 14(2), 2020). */
+ * what limits 32-byte reads to less than half the bandwidth of 128-byte ones (assumed, docs/decisions.md). */
 #include "mem/remote.h"
 
 #include "mem/memory_internal.h"

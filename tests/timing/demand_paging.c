@@ -142,6 +142,25 @@ static void preloading_pays_the_transfer_before_the_kernel(void **state)
     timed_end(&t);
 }
 
+/* Nothing of a page that has left is found under its frame, whatever finds translations. */
+static void a_frame_keeps_nothing_of_the_page_before(void **state)
+{
+    (void)state;
+    static const char *const organisations[] = {"l1_tlb.organisation=plain", "l1_tlb.organisation=ideal"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct timed t = {.machine = "pascal",
+                          .design = "uvm-none-lru4k",
+                          .sets = {"uvm.memory=4KB", organisations[i]},
+                          .kernel = touch_in_turn,
+                          .n = {4, 1}};
+        timed_run(&t);
+        assert_int_equal(timed_count(&t, "uvm.pages_evicted"), 3);
+        assert_int_equal(timed_count(&t, "l1d.hits"), 0);
+        assert_int_equal(timed_count(&t, "l2.hits"), 0);
+        timed_end(&t);
+    }
+}
+
 static void prefetch_then_launch(struct pw_host *h, struct timed *t)
 {
     t->a = pw_alloc(h, "a", 1 << 20, 1);
@@ -175,6 +194,7 @@ int main(void)
         cmocka_unit_test(faults_are_served_one_by_one_or_together),
         cmocka_unit_test(one_page_of_memory_is_enough),
         cmocka_unit_test(written_pages_go_back_before_their_frame_is_used),
+        cmocka_unit_test(a_frame_keeps_nothing_of_the_page_before),
         cmocka_unit_test(preloading_pays_the_transfer_before_the_kernel),
         cmocka_unit_test(an_explicit_prefetch_moves_pages_beside_the_kernel),
     };

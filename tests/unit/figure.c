@@ -257,7 +257,8 @@ static void sizes_files_are_read(void **state)
     } table[] = {
         {"quik: {HS: side=64}",
          "s:1: 'quik.HS' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM, lists.NAME; did you mean quick"},
-        {"quick: 1", "s:1: 'quick' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM, lists.NAME; did you mean quick"},
+        {"quick: 1",
+         "s:1: 'quick' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM, lists.NAME; did you mean quick"},
         {"cost:\n  HS: 1", "s:2: the cost of 'HS' has to be two numbers above 0, seconds quick and full"},
         {"cost: {HS: 1 -2}", "s:1: the cost of 'HS' has to be two numbers above 0, seconds quick and full"},
         {"cost: {HS: 1 2 3}", "s:1: the cost of 'HS' has to be two numbers above 0, seconds quick and full"},
@@ -294,8 +295,9 @@ static void mistakes_in_keys_and_variants_are_told(void **state)
     static const char *const table[][2] = {
         {"a: [1]\n", "f:1: lists are not accepted"},
         {"title: T\nvarients: {a: {design: b}}\n", "f:2: unknown key 'varients'; did you mean 'variants'?"},
-        {"colour: red\n", "f:1: unknown key 'colour' (there are: title where machine set seed mean scope notes variants "
-                          "workloads measures table claims)"},
+        {"colour: red\n",
+         "f:1: unknown key 'colour' (there are: title where machine set seed mean scope notes variants "
+         "workloads measures table claims)"},
         {"title: {a: b}\n", "f:1: 'title' takes a text, not a map"},
         {"title: \"\"\n", "f:1: 'title' is empty"},
         {"title: \"a\\x1b[1m\"\n", "f:1: 'title' holds a control character"},
