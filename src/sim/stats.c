@@ -121,6 +121,15 @@ void pw_stats_counter(struct pw_stats *s, const char *name, const char *unit, co
         *p = (struct place){(const char *)base + offset, stride, (uint32_t)index};
 }
 
+void pw_stats_level(struct pw_stats *s, const char *name)
+{
+    int index = pw_stats_find_counter(s, name);
+    if (index < 0)
+        pw_stats_note(s, "level '%s' is not registered", name);
+    else
+        counter_at(s, (size_t)index)->level = true;
+}
+
 void pw_stats_ratio(struct pw_stats *s, const char *name, const char *unit, const char *help, const char *numerator,
                     const char *denominator, double scale)
 {
@@ -222,7 +231,7 @@ static uint64_t between(const struct pw_stats *s, uint32_t counter, int app, con
     unsigned first = app < 0 ? 0 : (unsigned)app, outer = all ? s->apps : first + 1;
     uint64_t sum = 0;
     for (size_t i = (size_t)counter * s->apps + first; i < (size_t)counter * s->apps + outer; i++)
-        sum += to[i] - (from ? from[i] : 0);
+        sum += to[i] - (from && !counter_at(s, counter)->level ? from[i] : 0);
     return sum;
 }
 

@@ -31,6 +31,9 @@ void pw_stats_destroy(struct pw_stats *s);
 void pw_stats_counter(struct pw_stats *s, const char *name, const char *unit, const char *help, const void *base,
                       size_t stride, size_t offset);
 
+/* A counter registered before is a level, which may fall: of a window, what it is at the end counts. */
+void pw_stats_level(struct pw_stats *s, const char *name);
+
 /* Registers metric `name` = scale * numerator / denominator, both counters registered before; 0 when the denominator
  * is 0. A counter whose help is NULL is not shown by itself (a sum that only feeds a mean). */
 void pw_stats_ratio(struct pw_stats *s, const char *name, const char *unit, const char *help, const char *numerator,

@@ -8,6 +8,7 @@ struct counter {
     const char *name, *unit, *help;
     uint32_t first_place, outer_place; /* in `places`, set by pw_stats_seal */
     bool common;                       /* one value for all applications, not a sum over them */
+    bool level;                        /* what it is, not how much it grew */
 };
 
 /* Where a counter's values lie: application i's at base + i * stride. */

@@ -45,6 +45,7 @@ void pw_uvm_register(struct pw_uvm *u, struct pw_stats *stats)
     PAGES(prefetched_used, "pages", "Prefetched pages that were accessed later.");
     PAGES(prefetched_evicted, "pages", "Prefetched pages that left, or were freed, without having been accessed.");
     PAGES(prefetched_resident, "pages", "Prefetched pages that are on the GPU and have not been accessed.");
+    pw_stats_level(stats, "uvm.prefetched_resident");
     PAGES(pages_evicted, "pages", "Pages that had to leave the GPU.");
     PAGES(pages_written, "pages", "Those of them that were written back to the host.");
     PAGES(pages_thrashed, "pages", "Pages that came after having been evicted.");

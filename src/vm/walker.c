@@ -295,6 +295,8 @@ void pw_walker_register(struct pw_walker *w, struct pw_stats *stats)
                      &w->most_active, 0, 0);
     pw_stats_counter(stats, "walk.warps_stalled_max", "warps", "Most warps of one SM that have waited for one walk.",
                      &w->most_warps_stalled, 0, 0);
+    pw_stats_level(stats, "walk.concurrent_max");
+    pw_stats_level(stats, "walk.warps_stalled_max");
     COUNTER("pwc.lookups", "lookups", cache_lookups, "Lookups in the page walk cache.");
     COUNTER("pwc.hits", "lookups", cache_hits, "Those that hit.");
     COUNTER("pwc.misses", "lookups", cache_misses, "Those that missed.");

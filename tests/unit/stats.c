@@ -298,9 +298,28 @@ static void order_of_registration_does_not_change_sums(void **state)
     pw_stats_destroy(s);
 }
 
+static void a_level_of_a_window_is_what_it_is_at_the_end(void **state)
+{
+    (void)state;
+    struct pw_error err;
+    uint64_t value = 9, from, to;
+    struct pw_stats *s = pw_stats_create(1, &err);
+    assert_non_null(s);
+    pw_stats_counter(s, "pages", "pages", "Pages there.", &value, sizeof value, 0);
+    pw_stats_level(s, "pages");
+    assert_int_equal(pw_stats_seal(s, &err), PW_OK);
+    pw_stats_snapshot(s, &from);
+    value = 4;
+    pw_stats_snapshot(s, &to);
+    assert_int_equal(pw_stats_exact(s, 0, 0, &from, &to), 4);
+    assert_int_equal(pw_stats_exact(s, 0, -1, NULL, &from), 9);
+    pw_stats_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_level_of_a_window_is_what_it_is_at_the_end),
         cmocka_unit_test_setup_teardown(only_counters_with_help_and_ratios_are_shown_in_order, setup, teardown),
         cmocka_unit_test_setup_teardown(values_are_summed_over_units_and_split_by_application, setup, teardown),
         cmocka_unit_test_setup_teardown(windows_count_only_what_happened_between_snapshots, setup, teardown),
