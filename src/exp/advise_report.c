@@ -152,6 +152,15 @@ static void say_footprint(const struct pw_advice *a, struct pw_text *out)
     pw_text_print(out, "It allocates %s; its working set, the pages that it accesses, is %s.\n", allocated, touched);
 }
 
+/* Rounded up to what two decimals show, so that less, as it is shown, is less. */
+static void format_need(char out[PW_NUMBER_CAPACITY], double need)
+{
+    double unit = 1;
+    while (need >= 1024 * unit)
+        unit *= 1024;
+    pw_format_bytes(out, ceil(100 * need / unit) / 100 * unit);
+}
+
 /* How much memory the policy in use needs. */
 static void say_need(const struct pw_advice *a, struct pw_text *out)
 {
@@ -162,7 +171,7 @@ static void say_need(const struct pw_advice *a, struct pw_text *out)
         pw_text_print(out, "Even all the memory of machine %s is too little for it.\n", a->spec.machine);
         return;
     }
-    pw_format_bytes(bytes, need);
+    format_need(bytes, need);
     while (too_little < a->memory_count && (double)a->memories[too_little].bytes >= need)
         too_little++;
     pw_text_print(out, "Under %s it needs %s to run at full speed", a->spec.designs[0], bytes);
@@ -279,7 +288,7 @@ static void say_recommendation(const struct pw_advice *a, struct pw_text *out)
         pw_text_print(out, "%s is enough.\n", size_text(a, q, text));
         return;
     }
-    pw_format_bytes(bytes, pw_advice_need(a, 0));
+    format_need(bytes, pw_advice_need(a, 0));
     if (pw_advice_need(a, 0) == 0)
         pw_text_add(out, "take a machine with more memory");
     else
