@@ -194,28 +194,6 @@ static void fill(const struct search *s, const struct pw_graph *g, uint32_t sour
     ((uint8_t *)s->frontier.data)[source] = ((uint8_t *)s->visited.data)[source] = 1;
 }
 
-static void verify(struct pw_host *h, const struct search *s, const struct pw_graph *g, uint32_t source)
-{
-    int32_t *level = pw_host_keep(h, g->nodes * sizeof *level);
-    uint32_t *queue = pw_host_keep(h, g->nodes * sizeof *queue);
-    for (uint32_t v = 0; v < g->nodes; v++)
-        level[v] = NOT_REACHED;
-    level[source] = 0;
-    queue[0] = source;
-    for (uint32_t read = 0, write = 1; read < write; read++)
-        for (uint64_t e = g->first[queue[read]]; e < g->first[queue[read] + 1]; e++)
-            if (level[g->target[e]] == NOT_REACHED) {
-                level[g->target[e]] = level[queue[read]] + 1;
-                queue[write++] = g->target[e];
-            }
-    const int32_t *cost = s->cost.data;
-    uint32_t wrong = g->nodes;
-    for (uint32_t v = g->nodes; v-- > 0;)
-        if (cost[v] != level[v])
-            wrong = v;
-    pw_host_expect(h, wrong == g->nodes, "node %u is not at its level", wrong);
-}
-
 static struct pw_graph graph_of(struct pw_host *h, const struct parameters *p)
 {
     if (p->graph[0])
@@ -253,7 +231,7 @@ static void bfs_main(struct pw_host *h, const void *parameters)
         pw_launch(h, &update);
     } while (*over);
     if (pw_host_verifying(h))
-        verify(h, &s, &g, p->source);
+        pw_graph_expect_levels(h, &g, p->source, s.cost.data, NOT_REACHED);
     struct pw_array *const in_order[] = {&s.nodes, &s.edges, &s.frontier, &s.reached, &s.visited, &s.cost, &s.over};
     for (size_t i = 0; i < sizeof in_order / sizeof in_order[0]; i++)
         pw_free(h, in_order[i]);

@@ -201,28 +201,6 @@ static void fill(struct pw_host *h, struct search *s, const struct pw_graph *g, 
     s->frontier = 1;
 }
 
-static void verify(struct pw_host *h, const struct search *s, const struct pw_graph *g, uint32_t source)
-{
-    int32_t *level = pw_host_keep(h, g->nodes * sizeof *level);
-    uint32_t *queue = pw_host_keep(h, g->nodes * sizeof *queue);
-    for (uint32_t v = 0; v < g->nodes; v++)
-        level[v] = NEVER_REACHED;
-    level[source] = 0;
-    queue[0] = source;
-    for (uint32_t read = 0, write = 1; read < write; read++)
-        for (uint64_t e = g->first[queue[read]]; e < g->first[queue[read] + 1]; e++)
-            if (level[g->target[e]] == NEVER_REACHED) {
-                level[g->target[e]] = level[queue[read]] + 1;
-                queue[write++] = g->target[e];
-            }
-    const int32_t *cost = s->cost.data;
-    uint32_t wrong = g->nodes;
-    for (uint32_t v = g->nodes; v-- > 0;)
-        if (cost[v] != level[v])
-            wrong = v;
-    pw_host_expect(h, wrong == g->nodes, "node %u is not at its level", wrong);
-}
-
 static void bfs_main(struct pw_host *h, const void *parameters)
 {
     const struct parameters *p = parameters;
@@ -261,7 +239,7 @@ static void bfs_main(struct pw_host *h, const void *parameters)
         s.to = swap;
     }
     if (pw_host_verifying(h))
-        verify(h, &s, &g, source);
+        pw_graph_expect_levels(h, &g, source, s.cost.data, NEVER_REACHED);
 }
 
 static const struct pw_option rows[] = {

@@ -145,3 +145,25 @@ struct pw_graph pw_graph_load(struct pw_host *h, const char *path, enum pw_graph
         g.weight = keep(h, g.weight, g.edges * sizeof *g.weight);
     return g;
 }
+
+void pw_graph_expect_levels(struct pw_host *h, const struct pw_graph *g, uint32_t source, const int32_t *level,
+                            int32_t never)
+{
+    int32_t *expected = pw_host_keep(h, g->nodes * sizeof *expected);
+    uint32_t *queue = pw_host_keep(h, g->nodes * sizeof *queue);
+    for (uint32_t v = 0; v < g->nodes; v++)
+        expected[v] = never;
+    expected[source] = 0;
+    queue[0] = source;
+    for (uint32_t read = 0, write = 1; read < write; read++)
+        for (uint64_t e = g->first[queue[read]]; e < g->first[queue[read] + 1]; e++)
+            if (expected[g->target[e]] == never) {
+                expected[g->target[e]] = expected[queue[read]] + 1;
+                queue[write++] = g->target[e];
+            }
+    uint32_t wrong = g->nodes;
+    for (uint32_t v = g->nodes; v-- > 0;)
+        if (level[v] != expected[v])
+            wrong = v;
+    pw_host_expect(h, wrong == g->nodes, "node %u is not at its level", wrong);
+}

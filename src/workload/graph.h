@@ -46,6 +46,11 @@ struct pw_graph pw_graph_load(struct pw_host *h, const char *path, enum pw_graph
 enum pw_status pw_graph_read(const char *path, enum pw_graph_format format, struct pw_graph *out, struct pw_error *err);
 void pw_graph_free(struct pw_graph *g); /* one from pw_graph_read */
 
+/* Holds a search's result against a plain one: `level` has each node's distance from the source, `never` where there is no
+ * way. */
+void pw_graph_expect_levels(struct pw_host *h, const struct pw_graph *g, uint32_t source, const int32_t *level,
+                            int32_t never);
+
 /* A digest of the file's bytes. What a run computes depends on them, so they belong to a run's identity. */
 enum pw_status pw_graph_digest(const char *path, uint64_t *out, struct pw_error *err);
 
