@@ -10,7 +10,7 @@
  * `app.ipc`, `app.cycles`, `app.sms`, `app.speedup` (IPC over IPC alone with the baseline design). At a variant it is a
  * vector, one number per workload or, where it says app., one per application of each workload; `:alone` takes each
  * application's run of that variant without neighbours. Vectors combine element by element; mean, geomean, harmean, median,
- * min, max, sum and count make one number of one. A run's value beside an application's stands for each of its
+ * min, max, sum, count and farthest (from 1) make one number of one, or of several: max(a@x / a@y, a@x / a@z). A run's value beside an application's stands for each of its
  * applications. Nothing else is known: no constant can stand in for a run, since an expression that names no measure is
  * refused.
  *

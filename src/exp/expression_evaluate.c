@@ -83,6 +83,15 @@ static bool match(const struct pw_vector *items, const struct pw_vector *of, siz
     return spread ? items->count == 0 || j + 1 == of->count : j == of->count;
 }
 
+static enum pw_status append(const struct pw_vector *left, const struct pw_vector *right, struct pw_vector *out,
+                             struct pw_error *err)
+{
+    enum pw_status status = make(out, left->count + right->count, err);
+    for (size_t i = 0; status == PW_OK && i < out->count; i++)
+        out->items[i] = i < left->count ? left->items[i] : right->items[i - left->count];
+    return status;
+}
+
 static enum pw_status combine(const struct pw_expression *e, unsigned op, struct pw_vector *left,
                               struct pw_vector *right, struct pw_vector *out, struct pw_error *err)
 {
@@ -127,13 +136,14 @@ static double reduce(unsigned what, double *values, size_t count)
         return NAN;
     if (what == REDUCE_MEDIAN)
         return median(values, count);
-    double sum = 0, logs = 0, inverses = 0, low = values[0], high = values[0];
+    double sum = 0, logs = 0, inverses = 0, low = values[0], high = values[0], farthest = values[0];
     for (size_t i = 0; i < count; i++) {
         sum += values[i];
         logs += log(values[i]);
         inverses += 1 / values[i];
         low = values[i] < low ? values[i] : low;
         high = values[i] > high ? values[i] : high;
+        farthest = fabs(values[i] - 1) > fabs(farthest - 1) ? values[i] : farthest;
     }
     double n = (double)count;
     switch (what) {
@@ -147,6 +157,8 @@ static double reduce(unsigned what, double *values, size_t count)
         return low;
     case REDUCE_MAX:
         return high;
+    case REDUCE_FARTHEST:
+        return farthest;
     default:
         return sum;
     }
@@ -197,7 +209,8 @@ static enum pw_status evaluate(const struct pw_expression *e, unsigned at, const
         if (status == PW_OK)
             status = evaluate(e, n->inner.right, source, &right, err);
         if (status == PW_OK)
-            status = combine(e, n->inner.what, &left, &right, out, err);
+            status = n->inner.what == OP_JOIN ? append(&left, &right, out, err)
+                                              : combine(e, n->inner.what, &left, &right, out, err);
         break;
     }
     pw_vector_free(&left);

@@ -15,6 +15,7 @@ enum operation {
     OP_SUBTRACT,
     OP_MULTIPLY,
     OP_DIVIDE,
+    OP_JOIN, /* all values of both, one list after the other */
 };
 
 enum reduction {
@@ -26,6 +27,7 @@ enum reduction {
     REDUCE_MAX,
     REDUCE_SUM,
     REDUCE_COUNT,
+    REDUCE_FARTHEST, /* from 1 */
     REDUCTION_COUNT
 };
 extern const char *const pw_reduction_names[REDUCTION_COUNT + 1];

@@ -19,8 +19,8 @@
 
 enum { LENGTH_LIMIT = 2000, DEPTH_LIMIT = 64, NODE_LIMIT = 512, NAME_CAPACITY = 128, SHOWN = 200, NO_NODE = ~0U };
 
-const char *const pw_reduction_names[REDUCTION_COUNT + 1] = {"mean", "geomean", "harmean", "median",
-                                                             "min",  "max",     "sum",     "count"};
+const char *const pw_reduction_names[REDUCTION_COUNT + 1] = {"mean", "geomean", "harmean", "median",  "min",
+                                                             "max",  "sum",     "count",   "farthest"};
 
 struct parser {
     struct pw_expression *e;
@@ -154,14 +154,26 @@ static unsigned parse_parenthesised(struct parser *p)
     return inner;
 }
 
+static unsigned join(struct parser *p, unsigned op, unsigned left, unsigned right);
+
 static unsigned parse_reduction(struct parser *p, unsigned what, const char *where)
 {
     if (!p->names->variants)
         return mistake(p, where, "a measure has one value per run; %s() belongs into the table or the claims",
                        pw_reduction_names[what]);
-    unsigned inner = parse_parenthesised(p);
+    if (++p->depth > DEPTH_LIMIT)
+        return mistake(p, p->at, "nested more than %d deep", DEPTH_LIMIT);
+    unsigned inner = parse_comparison(p);
+    while (inner != NO_NODE && accept(p, ",")) {
+        inner = join(p, OP_JOIN, inner, parse_comparison(p));
+        if (inner != NO_NODE)
+            p->e->nodes[inner].is_number = false;
+    }
+    p->depth--;
     if (inner == NO_NODE)
         return NO_NODE;
+    if (!accept(p, ")"))
+        return mistake(p, p->at, "')' is missing");
     if (is_number(p, inner))
         return mistake(p, where, "what is inside is one number already");
     return add_node(p, (struct node){.kind = NODE_REDUCE, .is_number = true, .inner = {.what = what, .left = inner}});

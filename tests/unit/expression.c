@@ -94,6 +94,11 @@ static void numbers_are_their_closed_forms(void **state)
         {"median(app@4k)", 16}, /* 1, 11, 21, 22 */
         {"geomean(run@4k) * geomean(run@4k) * geomean(run@4k)", 231},
         {"1 / harmean(run@4k)", (1 + 1.0 / 11 + 1.0 / 21) / 3},
+        {"max(run@4k, run@small-8)", 201 - 80},
+        {"count(run@4k, app@4k, 7)", 3 + 4 + 1},
+        {"mean(mean(run@4k), 1)", 6},
+        {"farthest(run@4k / 11)", 21.0 / 11},
+        {"farthest(run@4k / 100)", 0.01},
         {"mean(run@4k[5-app])", 16},
         {"mean(run@small-8[solo])", 101},
         {"mean(run@x-0.5)", 211},
