@@ -14,7 +14,7 @@ struct arguments {
     const char *machine, *design, *workload, *kernels, *json, *csv, *timeline, *pages;
     struct pw_cli_list sets;
     uint64_t seed, interval, warmup, timeline_limit, pages_interval, pages_limit;
-    bool quiet, verify, alone;
+    bool quiet, verify, alone, breakdown;
 };
 
 static const struct pw_cli_flag flags[] = {
@@ -43,6 +43,8 @@ static const struct pw_cli_flag flags[] = {
      "check the workload's result against a sequential implementation"},
     {0, "alone", PW_CLI_SWITCH, offsetof(struct arguments, alone), NULL,
      "run each application alone too: weighted speedup and unfairness"},
+    {0, "breakdown", PW_CLI_SWITCH, offsetof(struct arguments, breakdown), NULL,
+     "also show where the time of warps goes, from issue to page walks"},
     {0, "interval", PW_CLI_NUMBER, offsetof(struct arguments, interval), "CYCLES",
      "also keep the metrics of every so many cycles"},
     {0, "warmup", PW_CLI_NUMBER, offsetof(struct arguments, warmup), "CYCLES",
@@ -139,6 +141,7 @@ static int simulate(const struct arguments *a)
         .seed = a->seed,
         .verify = a->verify,
         .alone = a->alone,
+        .breakdown = a->breakdown,
         .interval = a->interval,
         .warmup = a->warmup,
         .kernels = a->kernels,

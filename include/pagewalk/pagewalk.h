@@ -31,6 +31,7 @@ struct pw_run_spec {
     uint64_t seed;           /* default 1 */
     bool alone;              /* also run each application alone, for weighted speedup and unfairness */
     bool verify;             /* also check the workload's result against a sequential implementation */
+    bool breakdown;          /* also keep where the time of warps goes (docs/breakdown.md) */
     uint64_t interval;       /* cycles between interval rows; 0: none */
     uint64_t warmup;         /* cycles that do not count in the metrics */
     const char *kernels;     /* launches that count, "3" or "2-5", from 1; NULL: all */
@@ -83,6 +84,15 @@ struct pw_allocation_result {
     uint64_t pages_evicted, pages_written, pages_thrashed;
 };
 
+/* A state of warps, and the cycles that an application's warps spent in it. Those of all states add up to the cycles that
+ * its warps were resident. */
+struct pw_breakdown_row {
+    unsigned app;
+    const char *state; /* "issue", "walk_queue"; also the metric warp.STATE */
+    uint64_t cycles;
+    double percent; /* of the application's */
+};
+
 /* One row per kernel launch or per interval. */
 struct pw_window {
     const char *name; /* of the kernel; NULL for an interval */
@@ -102,6 +112,8 @@ struct pw_result {
     struct pw_app_result *apps;
     size_t allocation_count; /* 0 where memory is not managed */
     struct pw_allocation_result *allocations;
+    size_t breakdown_count; /* 0 unless asked for; application by application, the states in the same order */
+    struct pw_breakdown_row *breakdown;
     size_t option_count;
     struct pw_option_value *options;
     size_t metric_count;

@@ -23,6 +23,9 @@ void pw_result_table(const struct pw_result *r, struct pw_text *out);
 void pw_allocation_table(const struct pw_allocation_result *allocations, size_t count, const char *heading,
                          struct pw_text *out);
 
+/* Where the time of warps went, as a table of its own; a column pair for each application. */
+void pw_breakdown_table(const struct pw_result *r, struct pw_text *out);
+
 /* Compares two JSON files, which are not trusted: a file that is no result is a user error that names it. `out` says
  * what differs, in an aligned table; *out_differ is whether anything but the version and the host's part does. */
 enum pw_status pw_result_diff(const char *path_a, const char *path_b, struct pw_text *out, bool *out_differ,

@@ -5,7 +5,8 @@
  * unit, value. A metric named "app0.l1_tlb.hits" has app "app0", component "l1_tlb" and metric "hits"; the whole
  * machine's "gpu0.l1_tlb.hits" has component "gpu0.l1_tlb", since there may be several GPUs. Rows of a kernel launch or
  * an interval have it in front of the component: "kernel3.l1_tlb"; those of an allocation have component
- * "allocation.NAME". Component "host" depends on the host. */
+ * "allocation.NAME"; "breakdown" is in percent, its cycles are the metrics of "warp". Component "host" depends on the
+ * host. */
 #include "exp/result.h"
 #include "uvm/allocation.h"
 
@@ -85,6 +86,13 @@ static void allocation_rows(struct writer *w, const struct pw_allocation_result 
 #define ROW(member, unit) integer_row(w, app, component, #member, unit, a->member);
     PW_ALLOCATION_COUNTERS(ROW)
 #undef ROW
+}
+
+static void breakdown_row(struct writer *w, const struct pw_breakdown_row *row)
+{
+    char app[32];
+    snprintf(app, sizeof app, "app%u", row->app);
+    real_row(w, app, "breakdown", row->state, "%", row->percent);
 }
 
 static const char *unit_of(const struct pw_result *r, const char *window_metric)
@@ -175,6 +183,8 @@ void pw_result_csv(const struct pw_result *r, struct pw_text *out)
     }
     for (size_t i = 0; i < r->allocation_count; i++)
         allocation_rows(&w, &r->allocations[i]);
+    for (size_t i = 0; i < r->breakdown_count; i++)
+        breakdown_row(&w, &r->breakdown[i]);
     for (size_t i = 0; i < r->metric_count; i++)
         metric_row(&w, &r->metrics[i]);
     add_windows(&w, r);

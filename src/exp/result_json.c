@@ -113,6 +113,26 @@ static void add_allocations(const struct pw_result *r, struct pw_text *out)
     pw_text_add(out, "\n  ],\n");
 }
 
+static void add_breakdown(const struct pw_result *r, struct pw_text *out)
+{
+    if (!r->breakdown_count)
+        return;
+    pw_text_add(out, "  \"breakdown\": [");
+    for (size_t i = 0; i < r->breakdown_count; i++) {
+        const struct pw_breakdown_row *row = &r->breakdown[i];
+        pw_text_print(out, "%s    {", between(i));
+        add_integer(out, "app", row->app);
+        pw_text_add(out, ", ");
+        add_string(out, "state", row->state);
+        pw_text_add(out, ", ");
+        add_integer(out, "cycles", row->cycles);
+        pw_text_add(out, ", ");
+        add_real(out, "percent", row->percent);
+        pw_text_add(out, "}");
+    }
+    pw_text_add(out, "\n  ],\n");
+}
+
 static void add_metrics(const struct pw_result *r, struct pw_text *out)
 {
     pw_text_add(out, "  \"metrics\": {");
@@ -209,6 +229,7 @@ void pw_result_json(const struct pw_result *r, struct pw_text *out)
     pw_text_add(out, ",\n");
     add_apps(r, out);
     add_allocations(r, out);
+    add_breakdown(r, out);
     add_metrics(r, out);
     add_identities(r, out);
     add_window_metrics(r, out);

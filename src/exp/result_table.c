@@ -35,6 +35,7 @@ static const struct {
     {"uvm", "Demand paging"},
     {"link", "Links"},
     {"route", "Walk routing"},
+    {"warp", NULL}, /* has its own table */
     {NULL, "Other"},
 };
 
@@ -288,9 +289,11 @@ void pw_result_table(const struct pw_result *r, struct pw_text *out)
     }
     cost_section(&v);
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        unit_section(&v, i);
+        if (sections[i].title)
+            unit_section(&v, i);
     pw_text_add(out, "\n");
     pw_table_finish(&v.table, out);
+    pw_breakdown_table(r, out);
     if (!r->allocation_count)
         return;
     pw_text_add(out, "\n");

@@ -74,6 +74,8 @@ static bool start_warp(struct pw_sm *sm, struct pw_cta *cta, const struct pw_lau
     w->scheduler = (uint8_t)(slot % g->config.sm.schedulers);
     cta->warps |= 1ULL << slot;
     add_resident(&sm->schedulers[w->scheduler], now);
+    if (__builtin_expect(sm->watched, false))
+        pw_breakdown_start(sm, slot, now);
     return true;
 }
 

@@ -42,6 +42,7 @@ static enum pw_status create_sm(struct pw_gpu *g, uint32_t id, struct pw_error *
     struct pw_sm *sm = &g->sms[id];
     sm->gpu = g;
     sm->id = id;
+    sm->watched = g->breakdown;
     sm->free_slots = c->sm.warps == 64 ? ~0ULL : (1ULL << c->sm.warps) - 1;
     sm->lsu.queue = &g->lsu_entries[(size_t)id * c->sm.lsu_queue];
     for (uint32_t i = 0; i < c->sm.warps; i++)
@@ -95,6 +96,7 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                .timeline = g->wiring.timeline,
                                .sms = g,
                                .translated = pw_lsu_translated,
+                               .stage = g->breakdown ? pw_breakdown_stage : NULL,
                                .unmapped = unmapped};
     status = pw_mmu_create(&mmu, &to, &g->mmu, err);
     if (status != PW_OK)
@@ -155,6 +157,8 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
     g->page_lines_shift = (uint8_t)(PW_PAGE_SHIFT - PW_LINE_SHIFT + g->page_order);
     pw_request_pool_init(&g->pool);
     enum pw_status status = allocate(g, err);
+    if (status == PW_OK && wiring->breakdown)
+        status = pw_breakdown_create(config, wiring->apps, &g->breakdown, err);
     if (status == PW_OK)
         status = create_shared_units(g, err);
     for (uint32_t i = 0; status == PW_OK && i < config->sm.count; i++)
@@ -191,6 +195,7 @@ void pw_gpu_destroy(struct pw_gpu *g)
         destroy_sm(g, &g->sms[i]);
     pw_mmu_destroy(g->mmu);
     pw_memory_destroy(g->memory);
+    pw_breakdown_destroy(g->breakdown);
     if (g->warp_pool)
         pw_warp_pool_destroy(g->warp_pool);
     pw_request_pool_destroy(&g->pool);
@@ -268,6 +273,8 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
     pw_stats_identity(stats, "sm.lines", "l1d.accesses + l1d.stores");
     pw_stats_identity(stats, "l1_tlb.lookups", "l1_tlb.hits + l1_tlb.misses");
     pw_stats_identity(stats, "l1d.accesses", "l1d.hits + l1d.misses");
+    if (g->breakdown)
+        pw_breakdown_register(g->breakdown, stats);
     pw_mmu_register(g->mmu, stats);
     pw_memory_register(g->memory, stats);
     pw_stats_identity_check(stats, "every TLB entry maps to the frame in the page table", check_tlbs, g);

@@ -85,6 +85,7 @@ struct pw_gpu_wiring {
     struct pw_touched *touched;   /* by application */
     struct pw_timeline *timeline; /* or NULL */
     struct pw_page_log *page_log; /* or NULL */
+    bool breakdown;               /* keep where the time of warps goes */
     struct pw_uvm *uvm;           /* demand paging, or NULL: all memory is mapped before it is accessed */
     struct pw_link *link;         /* to the host, with uvm */
     uint64_t frames;              /* of device memory; those behind them are host memory */

@@ -2,6 +2,7 @@
 #ifndef PW_GPU_GPU_INTERNAL_H
 #define PW_GPU_GPU_INTERNAL_H
 
+#include "gpu/breakdown.h"
 #include "gpu/coalesce.h"
 #include "gpu/gpu.h"
 #include "mem/cache.h"
@@ -90,6 +91,7 @@ struct pw_sm {
     struct pw_gpu *gpu;
     uint32_t id;
     pw_asid app;
+    bool watched; /* the GPU has a breakdown */
     uint64_t free_slots;
     uint64_t memory_next; /* slots whose next operation, if it is known, needs the load-store unit */
     uint32_t next_age;
@@ -146,8 +148,9 @@ struct pw_gpu {
     uint8_t page_lines_shift;       /* lines in such a page, as a power of two */
     uint64_t lines_outstanding;     /* for serial mode */
     bool out_of_memory;
-    bool stopped;    /* no further CTAs */
-    uint64_t cycles; /* of the run, kept by whoever runs it */
+    bool stopped;                   /* no further CTAs */
+    uint64_t cycles;                /* of the run, kept by whoever runs it */
+    struct pw_breakdown *breakdown; /* or NULL */
     struct pw_sm_counters *counters;
     struct pw_tlb_counters *tlb_counters;
     struct pw_l1d_counters *l1d_counters;

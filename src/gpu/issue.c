@@ -89,8 +89,11 @@ void pw_sm_load_complete(struct pw_sm *sm, uint32_t owner, pw_cycle now)
     uint32_t slot = owner >> 16, number = owner & 0xffff;
     struct pw_sm_warp *w = &sm->warps[slot];
     w->pending &= ~(1ULL << ((w->loads - 1 - number) & 0xffff));
-    if (w->state == PW_WARP_LOADS && !(w->pending >> w->in_flight))
+    if (w->state == PW_WARP_LOADS && !(w->pending >> w->in_flight)) {
+        if (__builtin_expect(sm->watched, false))
+            pw_breakdown_loaded(sm, owner, now);
         make_ready(sm, slot, now);
+    }
 }
 
 void pw_sm_lsu_has_room(struct pw_sm *sm, pw_cycle now)
@@ -145,8 +148,11 @@ static void release_barrier(struct pw_sm *sm, struct pw_cta *cta, pw_cycle now)
     cta->arrived = 0;
     for (uint64_t slots = cta->warps; slots; slots &= slots - 1) {
         uint32_t slot = (uint32_t)__builtin_ctzll(slots);
-        if (sm->warps[slot].state == PW_WARP_BARRIER)
-            pw_sm_prepare_warp(sm, slot, now);
+        if (sm->warps[slot].state != PW_WARP_BARRIER)
+            continue;
+        if (__builtin_expect(sm->watched, false))
+            pw_breakdown_released(sm, slot, now);
+        pw_sm_prepare_warp(sm, slot, now);
     }
 }
 
@@ -215,6 +221,8 @@ static void scheduler_step(void *object, uint64_t index, pw_cycle now)
         uint32_t slot = sm->gpu->schedule->pick(candidates, last_issued(sm, s), sm->age);
         s->last = slot;
         s->last_age = sm->age[slot];
+        if (__builtin_expect(sm->watched, false))
+            pw_breakdown_issue(sm, slot, now);
         /* `posted` stays set meanwhile: what becomes ready through this instruction is seen below. */
         uint32_t busy = issue(sm, slot, now);
         s->free = now + busy;

@@ -27,6 +27,8 @@ void pw_gpu_line_finished(struct pw_gpu *g, pw_cycle now)
 {
     if (--g->lines_outstanding || !g->config.sm.serial)
         return;
+    if (g->breakdown)
+        pw_breakdown_room(&g->sms[0], now);
     for (uint32_t i = 0; i < g->config.sm.count; i++)
         if (g->sms[i].lsu.wanted)
             pw_sm_lsu_has_room(&g->sms[i], now);

@@ -94,6 +94,8 @@ void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const 
         log_pages(g->wiring.page_log, sm->app, e, now);
     g->lines_outstanding += e->count;
     g->counters[sm->app].lines += e->count;
+    if (__builtin_expect(sm->watched, false))
+        pw_breakdown_room(sm, now);
     if (l->wait == PW_LSU_NOT_WAITING)
         post_step(sm, now);
 }
@@ -104,16 +106,21 @@ static uint32_t physical_line(const struct pw_gpu *g, pw_pfn first_frame, uint64
     return (uint32_t)(((uint64_t)first_frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT)) + within);
 }
 
-/* Parks the lines of the present page in a miss register until their translation comes. */
-static void park(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_mshr_entry *miss)
+/* Parks the lines of the present page in a miss register until their translation comes. For the breakdown, they bear the
+ * time in place of the line, and how long they have waited for the register in place of source and slice. */
+static void park(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_mshr_entry *miss, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
+    uint32_t waited = sm->watched ? pw_breakdown_parked(sm, now) : 0;
     for (; e->next < e->count && e->lines[e->next].line >> g->page_lines_shift == e->page; e->next++) {
         struct pw_request *r = pw_request_take(&g->pool);
         *r = (struct pw_request){.vaddr_line = e->lines[e->next].line,
                                  .sectors = e->lines[e->next].sectors,
                                  .full = e->lines[e->next].full,
                                  .kind = e->kind & 15U,
+                                 .line = (uint32_t)now,
+                                 .source = (uint16_t)waited,
+                                 .slice = (uint16_t)(waited >> 16),
                                  .owner = e->owner};
         pw_mshr_wait(miss, r);
     }
@@ -140,6 +147,8 @@ static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, bool
         miss = pw_mshr_add(&sm->tlb_mshr, e->page);
         if (g->wiring.timeline)
             pw_sm_timeline_miss(sm, miss, now);
+        if (__builtin_expect(sm->watched, false))
+            pw_breakdown_miss(sm, miss, written, now);
         if (written)
             ask_to_write(sm, vpn, now);
         else
@@ -148,7 +157,7 @@ static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, bool
     miss->mask |= 1ULL << e->warp;
     if (g->config.l1_tlb.on_miss == PW_TLB_STALL_LSU || g->config.sm.serial)
         return PW_LSU_TRANSLATION;
-    park(sm, e, miss);
+    park(sm, e, miss, now);
     e->counted = false;
     pw_gpu_mark_known(g, sm, e->frame); /* a TLB that is ideal has heard of it only now */
     return PW_LSU_NOT_WAITING;
@@ -189,6 +198,8 @@ static void pop_if_done(struct pw_sm *sm, const struct pw_lsu_entry *e, pw_cycle
     if (++l->first == sm->gpu->config.sm.lsu_queue)
         l->first = 0;
     l->count--;
+    if (__builtin_expect(sm->watched, false))
+        pw_breakdown_room(sm, now);
     if (l->wanted && pw_lsu_has_room(sm))
         pw_sm_lsu_has_room(sm, now);
 }
@@ -207,6 +218,8 @@ static enum pw_lsu_wait step_queue(struct pw_sm *sm, pw_cycle now)
                                    line->full};
         if (!pw_l1_access(sm, access, now + g->config.l1_tlb.tlb.latency, &wait))
             return wait;
+        if (__builtin_expect(sm->watched, false))
+            pw_breakdown_entered(sm, e->owner, now);
         if (e->holding)
             pw_gpu_drop_frame(g, access.line, now);
         e->holding = false;
@@ -224,6 +237,8 @@ static enum pw_lsu_wait step_replay(struct pw_sm *sm, pw_cycle now)
     enum pw_lsu_wait wait;
     if (!pw_l1_access(sm, access, now, &wait))
         return wait;
+    if (__builtin_expect(sm->watched, false))
+        pw_breakdown_replayed(sm, access.owner, now);
     pw_gpu_drop_frame(sm->gpu, access.line, now);
     pw_request_give(&sm->gpu->pool, pw_request_list_pop(&sm->lsu.replay));
     return PW_LSU_NOT_WAITING;
@@ -242,8 +257,11 @@ static void lsu_step(void *object, uint64_t argument, pw_cycle now)
         l->wait = (uint8_t)step_queue(sm, now);
     else
         return;
-    if (l->wait != PW_LSU_NOT_WAITING)
+    if (l->wait != PW_LSU_NOT_WAITING) {
+        if (__builtin_expect(sm->watched, false))
+            pw_breakdown_lsu_waits(sm, replay, now);
         return;
+    }
     l->free = now + 1;
     if (l->replay.first || l->count)
         post_step(sm, now);
@@ -313,6 +331,8 @@ unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
         return 0;
     }
     if (g->wiring.uvm && !pw_uvm_touch(g->wiring.uvm, sm->app, vpn, pw_lsu_write_waits(sm, page), now)) {
+        if (__builtin_expect(sm->watched, false))
+            pw_breakdown_stage(g, sm_id, vpn, PW_MISS_FAR_FAULT, now);
         ask_to_write(sm, vpn, now);
         return 0;
     }
@@ -320,6 +340,8 @@ unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
     pw_gpu_mark_known(g, sm, t.frame);
     struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);
     unsigned warps = (unsigned)__builtin_popcountll(miss->mask);
+    if (__builtin_expect(sm->watched, false))
+        pw_breakdown_translated(sm, miss, head_waits(sm, page), now);
     replay_parked(sm, miss, t.frame);
     if (g->wiring.timeline)
         pw_sm_timeline_translated(sm, miss, now);

@@ -97,7 +97,7 @@ static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct p
     struct pw_options *options = NULL;
     struct pw_system *system = NULL;
     struct pw_program program = {0};
-    struct pw_run_spec spec = {0};
+    struct pw_run_spec spec = {.breakdown = true};
     enum pw_status status = pw_config_create(&config, &options, err);
     if (status == PW_OK) /* has more units to measure than the others */
         status = pw_options_set(options, "paging.mode", "demand", "listing", err);

@@ -1,4 +1,5 @@
 /* Turns a finished system into a result that stands on its own. */
+#include "gpu/breakdown.h"
 #include "system/system.h"
 
 #include <stdarg.h>
@@ -92,6 +93,29 @@ static void add_allocations(struct box *b, const struct pw_system *s)
         r->allocations[i] = s->allocations[i];
         r->allocations[i].name = text(b, "%s", s->allocations[i].name);
         r->allocation_count = i + 1;
+    }
+}
+
+static void add_breakdown(struct box *b, const struct pw_system *s)
+{
+    static const char *const states[] = {
+#define NAME(constant, name, help) name,
+        PW_WARP_TIMES(NAME)
+#undef NAME
+    };
+    struct pw_result *r = &b->result;
+    if (!s->spec->breakdown)
+        return;
+    r->breakdown = take(b, s->app_count * (size_t)PW_WARP_TIME_COUNT, sizeof *r->breakdown);
+    int resident = pw_stats_find(s->stats, "warp.resident");
+    for (unsigned app = 0; r->breakdown && app < s->app_count; app++) {
+        double all = pw_stats_value(s->stats, (size_t)resident, (int)app, s->region_from, s->region_to);
+        for (size_t i = 0; i < PW_WARP_TIME_COUNT; i++) {
+            size_t metric = (size_t)resident + 1 + i; /* they are registered in this order */
+            uint64_t cycles = pw_stats_exact(s->stats, metric, (int)app, s->region_from, s->region_to);
+            r->breakdown[r->breakdown_count++] = (struct pw_breakdown_row){app, text(b, "%s", states[i]), cycles,
+                                                                           all > 0 ? 100 * (double)cycles / all : 0};
+        }
     }
 }
 
@@ -193,6 +217,7 @@ enum pw_status pw_system_result(struct pw_system *s, struct pw_options *options,
     r->design = text(b, "%s", design);
     add_apps(b, s);
     add_allocations(b, s);
+    add_breakdown(b, s);
     add_options(b, options);
     add_metrics(b, s);
     add_window_names(b, s);

@@ -80,7 +80,7 @@ static enum pw_status run_alone(const struct pw_run_spec *spec, const struct pw_
     alone.sets = sets;
     alone.set_count = spec->set_count + 2;
     alone.interval = 0;
-    alone.verify = false;
+    alone.verify = alone.breakdown = false;
     alone.timeline = alone.pages = NULL;
     struct pw_result *result = NULL;
     struct logs none = {0};

@@ -165,6 +165,7 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
                                    .touched = s->touched,
                                    .timeline = s->timeline,
                                    .page_log = s->page_log,
+                                   .breakdown = s->spec->breakdown,
                                    .uvm = s->uvm,
                                    .link = s->link,
                                    .frames = pw_frames_total(s->physical.frames),

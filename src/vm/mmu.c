@@ -91,6 +91,14 @@ static void start_walk(void *object, uint64_t id, pw_cycle now)
     pw_walker_start(m->walker, (uint32_t)id, e->asid, e->vpn, now);
 }
 
+/* Says in which stage the miss of a page is for all these SMs. */
+static void note_stage(struct pw_mmu *m, const uint64_t *sms, pw_vpn vpn, enum pw_miss_stage stage, pw_cycle from)
+{
+    for (uint32_t word = 0; word < m->sm_words; word++)
+        for (uint64_t bits = sms[word]; bits; bits &= bits - 1)
+            m->wiring.stage(m->wiring.sms, word * 64 + (uint32_t)__builtin_ctzll(bits), vpn, stage, from);
+}
+
 static uint32_t add_miss(struct pw_mmu *m, uint64_t key, uint64_t message)
 {
     uint32_t id = pw_mshr_place(&m->mshr, pw_mshr_add(&m->mshr, key));
@@ -118,6 +126,8 @@ static bool register_miss(struct pw_mmu *m, uint64_t message, pw_cycle at, bool 
         pw_events_post(m->wiring.events, at, start_walk, m, id);
     }
     m->misses[id].sms[sm / 64] |= 1ULL << (sm % 64);
+    if (m->wiring.stage)
+        m->wiring.stage(m->wiring.sms, sm, message_vpn(message), PW_MISS_WALK_QUEUE, at);
     return true;
 }
 
@@ -225,6 +235,10 @@ static void walk_done(void *client, uint32_t id, struct pw_translation translati
     struct miss *e = &m->misses[id];
     pw_asid asid = e->asid;
     pw_vpn vpn = e->vpn;
+    if (m->wiring.stage) {
+        note_stage(m, e->sms, vpn, PW_MISS_WALK, pw_walker_begun(m->walker, id));
+        note_stage(m, e->sms, vpn, translation.present ? PW_MISS_L2_TLB : PW_MISS_FAR_FAULT, now);
+    }
     if (translation.present)
         answer(m, asid, vpn, translation, e->sms, true, now);
     else if (m->config.far_faults)
@@ -245,8 +259,11 @@ void pw_mmu_await_page(struct pw_mmu *m, uint32_t sm, pw_asid asid, pw_vpn vpn)
 void pw_mmu_page_arrived(struct pw_mmu *m, pw_asid asid, pw_vpn vpn, pw_cycle now)
 {
     const uint64_t *sms = pw_far_faults_take(&m->far_faults, miss_key(m, asid, vpn));
-    if (sms)
-        answer(m, asid, vpn, pw_page_table_lookup(m->wiring.tables[asid], vpn), sms, false, now);
+    if (!sms)
+        return;
+    if (m->wiring.stage)
+        note_stage(m, sms, vpn, PW_MISS_L2_TLB, now);
+    answer(m, asid, vpn, pw_page_table_lookup(m->wiring.tables[asid], vpn), sms, false, now);
 }
 
 static enum pw_status init_misses(struct pw_mmu *m, struct pw_error *err)

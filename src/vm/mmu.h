@@ -25,6 +25,14 @@ struct pw_l2_tlb_config {
 
 extern const struct pw_option pw_l2_tlb_options[];
 
+/* Where a miss of an L1 TLB is, once it has left the SM. */
+enum pw_miss_stage {
+    PW_MISS_L2_TLB, /* on its way there, looked up, without a miss register, or on its way back */
+    PW_MISS_WALK_QUEUE,
+    PW_MISS_WALK,
+    PW_MISS_FAR_FAULT,
+};
+
 struct pw_mmu;
 
 struct pw_mmu_config {
@@ -47,6 +55,8 @@ struct pw_mmu_wiring {
     /* The translation of this page is at SM `sm`. The SM reads the page table itself,
      * so that it never sees a mapping that has changed meanwhile. Returns the number of warps that waited. */
     unsigned (*translated)(void *sms, uint32_t sm, pw_vpn vpn, pw_cycle now);
+    /* NULL, or called when the stage of an SM's miss is known to change, or to have changed, at `from`; before `translated`. */
+    void (*stage)(void *sms, uint32_t sm, pw_vpn vpn, enum pw_miss_stage stage, pw_cycle from);
     /* A walk found no mapping. True: the page will come, and pw_mmu_page_arrived says when. False: the run fails. */
     bool (*unmapped)(void *sms, pw_asid asid, pw_vpn vpn, pw_cycle now);
 };

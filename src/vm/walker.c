@@ -320,6 +320,11 @@ void pw_walker_flush_cache(struct pw_walker *w)
         pw_cache_clear(&w->cache);
 }
 
+pw_cycle pw_walker_begun(const struct pw_walker *w, uint32_t id)
+{
+    return w->walks[id].begun;
+}
+
 uint32_t pw_walker_active(const struct pw_walker *w)
 {
     return w->active;

@@ -81,6 +81,9 @@ void pw_walker_count_stalled(struct pw_walker *w, pw_asid asid, unsigned warps);
 /* Forgets everything in the page walk cache. */
 void pw_walker_flush_cache(struct pw_walker *w);
 
+/* When a walk that is under way left the queue. */
+pw_cycle pw_walker_begun(const struct pw_walker *w, uint32_t id);
+
 uint32_t pw_walker_active(const struct pw_walker *w);
 uint32_t pw_walker_queued(const struct pw_walker *w);
 

@@ -12,7 +12,7 @@ for help in 'help' '--help' '-h' 'help run' 'run --help' 'run -h' 'list --help' 
 done
 run run --help
 check 'help names every flag of run' eval \
-  'for f in machine design workload set seed json csv timeline timeline-limit pages pages-interval pages-limit quiet verify alone interval warmup kernels; do grep -q -- "--$f" .stdout || exit 1; done'
+  'for f in machine design workload set seed json csv timeline timeline-limit pages pages-interval pages-limit quiet verify alone breakdown interval warmup kernels; do grep -q -- "--$f" .stdout || exit 1; done'
 
 for kind in machines designs workloads policies options metrics; do
   run list $kind
@@ -143,6 +143,22 @@ mkdir small
 (ulimit -f 1 && trap '' XFSZ && "$pagewalk" run -w $pair -q --timeline small/a.trace >.stdout 2>.stderr)
 code=$?
 check 'a timeline that cannot be finished leaves nothing behind' eval 'is_error 1 "small/a.trace: cannot be written" && only_files small ""'
+
+run run -w $pair --breakdown --json breakdown.json --csv breakdown.csv
+check '--breakdown shows where the time of warps goes' eval \
+  'succeeds && grep -q "Where the time of warps goes" .stdout && grep -qE "resident +100.00% .* 100.00%" .stdout && grep -q ",app1,breakdown,data,%," breakdown.csv'
+check 'a breakdown adds up, and the rest of the result is the same' python3 - breakdown.json without.json <<'PYTHON'
+import json, sys
+shown, without = (json.load(open(f)) for f in sys.argv[1:])
+for app in range(2):
+    rows = [r for r in shown["breakdown"] if r["app"] == app]
+    assert sum(r["cycles"] for r in rows) == shown["metrics"][f"app{app}.warp.resident"] > 0
+    assert abs(sum(r["percent"] for r in rows) - 100) < 1e-9
+    assert all(shown["metrics"][f"app{app}.warp.{r['state']}"] == r["cycles"] for r in rows)
+assert "breakdown" not in without
+assert {k: v for k, v in shown["metrics"].items() if ".warp." not in k} == without["metrics"]
+assert shown["cycles"] == without["cycles"]
+PYTHON
 
 run run -w $small >/dev/null
 "$pagewalk" run -w $small >/dev/full 2>.stderr

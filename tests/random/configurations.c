@@ -153,7 +153,8 @@ static void no_combination_gets_stuck_or_breaks_an_identity(void **state)
                                    .sets = m.sets,
                                    .set_count = m.count,
                                    .seed = run + 1,
-                                   .verify = true};
+                                   .verify = true,
+                                   .breakdown = run % 2};
         struct pw_result *result = NULL;
         struct pw_error err = {0};
         enum pw_status status = pw_run(&spec, &result, &err);

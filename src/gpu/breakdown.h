@@ -1,0 +1,87 @@
+/* Where the time of warps goes (docs/breakdown.md): every warp is in exactly one state in every cycle from its start to its
+ * exit, and the cycles of the states add up to those that warps were resident.
+ *
+ * A warp that waits for loads waits in the end for the one that completes last, and a load waits for the translation of
+ * its lines until the last of them has gone on to the L1 cache. So the cycles in which a warp waits are divided along the
+ * way of that line of that load: the load-store unit until its turn comes, L1 TLB, L2 TLB, the queue for a walker, the
+ * walk, a far fault, the load-store unit again when it is replayed; from the L1 cache on, it is data. A miss that others
+ * have caused is charged from when the line joins it. What a load did before its warp began to wait costs nothing, so
+ * nothing is kept of it: parts are cut out of a miss's history when its translation comes, for warps that wait by then.
+ *
+ * Time counts when a state ends, so a wait that spans the border of a window counts in the later one. The breakdown has no
+ * influence on the simulation; without it, the simulation has one branch per issue and per line. */
+#ifndef PW_GPU_BREAKDOWN_H
+#define PW_GPU_BREAKDOWN_H
+
+#include "mem/mshr.h"
+#include "sim/stats.h"
+#include "vm/mmu.h"
+
+/* X(constant, name, help) */
+#define PW_WARP_TIMES(X)                                                                                               \
+    X(ISSUE, "issue", "Warp cycles in which the warp's instruction takes an issue slot.")                              \
+    X(NOT_CHOSEN, "not_chosen", "Those in which it is ready but its scheduler issues from another warp.")              \
+    X(DEPENDENCY, "dependency", "Those in which it waits for the result of its arithmetic.")                           \
+    X(BARRIER, "barrier", "Those in which it waits at a barrier.")                                                     \
+    X(LSU_FULL, "lsu_full", "Those in which the load-store unit has no room for its instruction.")                     \
+    X(LSU, "lsu", "Those in which a load that it waits for queues up in the load-store unit.")                         \
+    X(L1_TLB, "l1_tlb", "Those in which the load is looked up in the L1 TLB or waits for a miss register there.")      \
+    X(L2_TLB, "l2_tlb", "Those to, in and from the L2 TLB, waits for its ports and miss registers included.")          \
+    X(WALK_QUEUE, "walk_queue", "Those in which a page walk for the load waits for a walker.")                         \
+    X(WALK_MEMORY, "walk_memory", "Those in which a page walk for the load is under way.")                             \
+    X(FAR_FAULT, "far_fault", "Those in which the load's page is not on the GPU, or not to be written yet.")           \
+    X(DATA, "data", "Those from the load's L1 cache access to its data.")
+
+enum pw_warp_time {
+#define MEMBER(constant, name, help) PW_TIME_##constant,
+    PW_WARP_TIMES(MEMBER)
+#undef MEMBER
+        PW_WARP_TIME_COUNT
+};
+
+/* By application. */
+struct pw_warp_times {
+    uint64_t cycles[PW_WARP_TIME_COUNT];
+    uint64_t resident; /* grows together with the states */
+    uint64_t stays;    /* of warps that have exited, from start to exit */
+};
+
+struct pw_breakdown;
+struct pw_gpu_config;
+struct pw_sm;
+
+enum pw_status pw_breakdown_create(const struct pw_gpu_config *config, unsigned apps, struct pw_breakdown **out,
+                                   struct pw_error *err);
+void pw_breakdown_destroy(struct pw_breakdown *b);
+void pw_breakdown_register(struct pw_breakdown *b, struct pw_stats *stats);
+
+/* The calls below come from the hot path, which is to be laid out as if they did not. */
+#define PW_COLD __attribute__((cold))
+
+/* A warp comes to this slot. */
+PW_COLD void pw_breakdown_start(struct pw_sm *sm, uint32_t slot, pw_cycle now);
+/* The warp is about to issue its next operation. */
+PW_COLD void pw_breakdown_issue(struct pw_sm *sm, uint32_t slot, pw_cycle now);
+/* The barrier that it waits at opens. */
+PW_COLD void pw_breakdown_released(struct pw_sm *sm, uint32_t slot, pw_cycle now);
+/* The last load that it waits for is complete. */
+PW_COLD void pw_breakdown_loaded(struct pw_sm *sm, uint32_t owner, pw_cycle now);
+/* Room in the load-store unit may have come or gone. */
+PW_COLD void pw_breakdown_room(struct pw_sm *sm, pw_cycle now);
+
+/* The load-store unit has tried its next line, of the queue or replayed, and waits as sm->lsu.wait says. */
+PW_COLD void pw_breakdown_lsu_waits(struct pw_sm *sm, bool replay, pw_cycle now);
+/* A line from the queue is looked up and goes on to the L1 cache, or one that is replayed goes there. */
+PW_COLD void pw_breakdown_entered(struct pw_sm *sm, uint32_t owner, pw_cycle now);
+PW_COLD void pw_breakdown_replayed(struct pw_sm *sm, uint32_t owner, pw_cycle now);
+/* Lines from the queue join a miss; returns for how many cycles they have waited for its register. */
+PW_COLD uint32_t pw_breakdown_parked(struct pw_sm *sm, pw_cycle now);
+
+/* A miss of the L1 TLB begins; `written`: with a wait for the page to become writable. */
+PW_COLD void pw_breakdown_miss(struct pw_sm *sm, const struct pw_mshr_entry *miss, bool written, pw_cycle now);
+/* From `from` on it is in this stage. */
+PW_COLD void pw_breakdown_stage(void *gpu, uint32_t sm, pw_vpn vpn, enum pw_miss_stage stage, pw_cycle from);
+/* Its translation has come; `head`: also for the line at the head of the queue. To be called before anything is replayed. */
+PW_COLD void pw_breakdown_translated(struct pw_sm *sm, const struct pw_mshr_entry *miss, bool head, pw_cycle now);
+
+#endif
