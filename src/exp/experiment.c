@@ -53,7 +53,7 @@ static enum pw_status load_figure(struct pw_experiment *e, const char *name, boo
     for (size_t i = 0; i < e->figure_count; i++)
         if (strcmp(e->figures[i]->name, name) == 0)
             return PW_OK;
-    struct pw_figure **grown = realloc(e->figures, (e->figure_count + 1) * sizeof *grown);
+    struct pw_figure **grown = realloc(e->figures, (e->figure_count + 1) * sizeof(struct pw_figure *));
     if (!grown)
         return pw_fail_memory(err, "figures");
     e->figures = grown;

@@ -23,7 +23,7 @@ static enum pw_status read_problem(struct pw_graph_reader *r, struct problem *p)
     pw_graph_word(r, kind, sizeof kind);
     p->known = true;
     p->arcs = r->weighted = !strcmp(kind, "sp");
-    if (!p->arcs && strcmp(kind, "edge") && strcmp(kind, "col") && strcmp(kind, "clq"))
+    if (!p->arcs && strcmp(kind, "edge") != 0 && strcmp(kind, "col") != 0 && strcmp(kind, "clq") != 0)
         return pw_graph_fail(r, "problem '%s' is not sp, edge, col or clq", kind);
     enum pw_status status = pw_graph_nodes(r);
     if (status == PW_OK)

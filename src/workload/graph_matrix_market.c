@@ -38,7 +38,7 @@ static enum pw_status read_banner(struct pw_graph_reader *r, struct matrix *m)
     unsigned field, symmetry;
     for (int i = 0; i < 5; i++)
         pw_graph_word(r, word[i], sizeof word[i]);
-    if (strcmp(word[0], "%%matrixmarket") || strcmp(word[1], "matrix") || strcmp(word[2], "coordinate"))
+    if (strcmp(word[0], "%%matrixmarket") != 0 || strcmp(word[1], "matrix") != 0 || strcmp(word[2], "coordinate") != 0)
         return pw_graph_fail(r, "a graph begins with '%%%%MatrixMarket matrix coordinate', not with '%s %s %s'",
                              word[0], word[1], word[2]);
     if (!choose(word[3], fields, &field))

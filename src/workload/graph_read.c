@@ -81,8 +81,8 @@ enum pw_status pw_graph_append_both(struct pw_graph_reader *r, uint32_t source, 
 /* Sorts targets and weights by source. `first` holds the rows' beginnings and is left shifted: every row at its end. */
 static enum pw_status sort_edges(struct pw_graph_reader *r, uint64_t *first)
 {
-    uint32_t *target = malloc(r->edges * sizeof *target);
-    float *weight = r->weighted ? malloc(r->edges * sizeof *weight) : NULL;
+    uint32_t *target = malloc((r->edges + 1) * sizeof *target);
+    float *weight = r->weighted ? malloc((r->edges + 1) * sizeof *weight) : NULL;
     if (!target || (r->weighted && !weight)) {
         free(target);
         free(weight);

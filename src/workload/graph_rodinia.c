@@ -11,6 +11,7 @@
 #include "workload/graph_read.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static enum pw_status next_number(struct pw_graph_reader *r, const char *what, uint64_t *out)
 {
@@ -32,6 +33,7 @@ static enum pw_status read_nodes(struct pw_graph_reader *r, uint64_t **out_ends)
                 break;
             }
             ends = larger;
+            memset(ends + v, 0, (capacity - v) * sizeof *ends);
         }
         uint64_t first, count = 0;
         status = next_number(r, "a node's first edge", &first);

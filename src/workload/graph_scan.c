@@ -180,7 +180,7 @@ enum pw_status pw_graph_nodes(struct pw_graph_reader *r)
 
 enum pw_status pw_graph_node(struct pw_graph_reader *r, uint32_t base, uint32_t *out)
 {
-    uint64_t value;
+    uint64_t value = 0;
     enum pw_status status = pw_graph_number(r, "a node's number", &value);
     if (status)
         return status;

@@ -96,7 +96,7 @@ static enum pw_status number_node(struct pw_graph_reader *r, struct numbering *n
 static enum pw_status read_edge(struct pw_graph_reader *r, struct numbering *n, bool undirected)
 {
     uint64_t from_name, to_name;
-    uint32_t from, to;
+    uint32_t from = 0, to = 0;
     double weight = 0;
     enum pw_status status = read_name(r, n, &from_name);
     if (status == PW_OK)
