@@ -159,7 +159,6 @@ static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, bool
         return PW_LSU_TRANSLATION;
     park(sm, e, miss, now);
     e->counted = false;
-    pw_gpu_mark_known(g, sm, e->frame); /* a TLB that is ideal has heard of it only now */
     return PW_LSU_NOT_WAITING;
 }
 
@@ -186,6 +185,7 @@ static enum pw_lsu_wait translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
         e->translated = false;
         return miss_page(sm, e, true, now);
     }
+    pw_gpu_mark_known(g, sm, e->frame); /* a TLB that is ideal has heard of it only now */
     e->counted = false;
     return PW_LSU_NOT_WAITING;
 }

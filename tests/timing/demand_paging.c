@@ -161,6 +161,23 @@ static void a_frame_keeps_nothing_of_the_page_before(void **state)
     }
 }
 
+/* An ideal TLB hits a page that was prefetched and never asked for; what is cached of it goes with it all the same. */
+static void a_prefetched_page_that_only_hits_is_forgotten_too(void **state)
+{
+    (void)state;
+    struct timed t = {.machine = "pascal",
+                      .design = "uvm-sl-sl",
+                      .sets = {"uvm.memory=64KB", "l1_tlb.organisation=ideal"},
+                      .kernel = touch_in_turn,
+                      .n = {32, 1}};
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "uvm.far_faults"), 2);
+    assert_int_equal(timed_count(&t, "uvm.pages_evicted"), 16);
+    assert_int_equal(timed_count(&t, "l1d.hits"), 0);
+    assert_int_equal(timed_count(&t, "l2.hits"), 0);
+    timed_end(&t);
+}
+
 static void prefetch_then_launch(struct pw_host *h, struct timed *t)
 {
     t->a = pw_alloc(h, "a", 1 << 20, 1);
@@ -195,6 +212,7 @@ int main(void)
         cmocka_unit_test(one_page_of_memory_is_enough),
         cmocka_unit_test(written_pages_go_back_before_their_frame_is_used),
         cmocka_unit_test(a_frame_keeps_nothing_of_the_page_before),
+        cmocka_unit_test(a_prefetched_page_that_only_hits_is_forgotten_too),
         cmocka_unit_test(preloading_pays_the_transfer_before_the_kernel),
         cmocka_unit_test(an_explicit_prefetch_moves_pages_beside_the_kernel),
     };
