@@ -82,7 +82,7 @@ void pw_memory_register(struct pw_memory *m, struct pw_stats *stats);
  * is one of host memory, to the link. */
 void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready);
 
-/* Sends a page-table read: the walker sits beside the L2, so it reaches its slice at `at` without the crossbar. */
+/* Sends a page-table read, which reaches its slice at `at`: walker and L2 are joined without the crossbar. */
 void pw_memory_send_walk(struct pw_memory *m, struct pw_request *r, pw_cycle at);
 
 /* Drops the lines of a frame that an application loses. What is dirty is not written: its page leaves the GPU. No request

@@ -15,6 +15,8 @@ const struct pw_option pw_walk_options[] = {
      "Cycles of a walk in the fixed model.", false},
     {"walkers", PW_OPTION_COUNT, offsetof(struct pw_walk_config, walkers), 1, 65536, "64", "walks", NULL,
      "Walks that can be under way at once; further ones wait, first come, first served.", false},
+    {"distance", PW_OPTION_CYCLES, offsetof(struct pw_walk_config, distance), 0, 10000, "0", "cycles", NULL,
+     "Cycles between the page walker and an L2 slice, each way, in the memory model.", false},
     {0}};
 
 const struct pw_option pw_walk_cache_options[] = {
@@ -146,7 +148,7 @@ static void read_memory(struct pw_walker *w, uint32_t id, pw_cycle at)
                              .level = (k->level + 1U) & 15U,
                              .app = k->asid};
     w->counters[k->asid].reads++;
-    pw_memory_send_walk(w->wiring.memory, r, at);
+    pw_memory_send_walk(w->wiring.memory, r, at + w->config.walk.distance);
 }
 
 static void next_level(struct pw_walker *w, uint32_t id, pw_cycle now)
@@ -193,11 +195,11 @@ static void step(struct pw_walker *w, uint32_t id, pw_cycle now)
     }
 }
 
-void pw_walker_read_done(void *walker, struct pw_request *r, pw_cycle now)
+/* The entry of the present level is at the walker. */
+static void take_entry(void *walker, uint64_t walk, pw_cycle now)
 {
     struct pw_walker *w = walker;
-    uint32_t id = r->owner;
-    pw_request_give(w->wiring.pool, r);
+    uint32_t id = (uint32_t)walk;
     if (w->config.cache.enabled) {
         uint32_t line = cache_line(w, &w->walks[id]);
         struct pw_way way = pw_cache_find(&w->cache, line, line);
@@ -206,6 +208,17 @@ void pw_walker_read_done(void *walker, struct pw_request *r, pw_cycle now)
             pw_cache_replace(&w->cache, way, line, &victim);
     }
     next_level(w, id, now);
+}
+
+void pw_walker_read_done(void *walker, struct pw_request *r, pw_cycle now)
+{
+    struct pw_walker *w = walker;
+    uint32_t id = r->owner;
+    pw_request_give(w->wiring.pool, r);
+    if (w->config.walk.distance)
+        pw_events_post(w->wiring.events, now + w->config.walk.distance, take_entry, w, id);
+    else
+        take_entry(w, id, now);
 }
 
 void pw_walker_start(struct pw_walker *w, uint32_t id, pw_asid asid, pw_vpn vpn, pw_cycle now)

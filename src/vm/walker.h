@@ -2,7 +2,8 @@
  *
  * Two models. `memory`: a walk reads one entry per level, each from the L2 cache or DRAM like any other request, and
  * the next level's read starts when the previous one has been answered (MASK, Section 4.1: a chain of dependent
- * requests). With a page walk cache each read probes that first. `fixed`: a walk takes a set number of cycles and no
+ * requests). A read pays the way to the slice and back, none by default. With a page walk cache each read probes that
+ * first, beside the walker; a hit there goes nowhere. `fixed`: a walk takes a set number of cycles and no
  * memory traffic (TLB compression, Table 3). */
 #ifndef PW_VM_WALKER_H
 #define PW_VM_WALKER_H
@@ -15,9 +16,10 @@
 enum pw_walk_model { PW_WALK_MEMORY, PW_WALK_FIXED };
 
 struct pw_walk_config {
-    uint32_t model;   /* enum pw_walk_model */
-    uint32_t latency; /* of a walk in the fixed model */
-    uint32_t walkers; /* walks at a time */
+    uint32_t model;    /* enum pw_walk_model */
+    uint32_t latency;  /* of a walk in the fixed model */
+    uint32_t walkers;  /* walks at a time */
+    uint32_t distance; /* cycles between the walker and an L2 slice, each way, in the memory model */
 };
 
 extern const struct pw_option pw_walk_options[];
@@ -72,7 +74,7 @@ void pw_walker_register(struct pw_walker *w, struct pw_stats *stats);
 /* Asks for a walk at time `now`; `id` is below config.walks and not in use. */
 void pw_walker_start(struct pw_walker *w, uint32_t id, pw_asid asid, pw_vpn vpn, pw_cycle now);
 
-/* An answer from memory. */
+/* An answer from memory, at its slice. */
 void pw_walker_read_done(void *walker, struct pw_request *r, pw_cycle now);
 
 /* Adds an SM and those of its warps that waited for a walk of this address space. */

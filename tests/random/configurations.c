@@ -66,6 +66,7 @@ static void choose_translation(struct machine *m, struct pw_random *r)
     set(m, "l2_tlb.distance", between(r, 0, 12));
     set(m, "walk.walkers", between(r, 1, 5));
     set_text(m, "walk.model", one_of(r, "memory", "fixed"));
+    set(m, "walk.distance", pw_random_below(r, 2) * between(r, 1, 40));
     set_text(m, "pwc.enabled", one_of(r, "on", "off"));
 }
 

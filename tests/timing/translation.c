@@ -114,11 +114,12 @@ static void cold(struct pw_warp *w, struct timed *t)
 static void every_read_of_a_cold_walk_goes_to_dram(void **state)
 {
     (void)state;
-    const char *machines[] = {"mosaic", "volta"};
-    for (unsigned m = 0; m < 2; m++)
+    const char *machines[] = {"mosaic", "volta", "mosaic"};
+    for (unsigned m = 0; m < 3; m++)
         for (unsigned i = 0; i < 3; i++) {
             pw_paddr reads[PW_TABLE_LEVELS + 1];
             struct timed t = one_bank(machines[m], page_sizes[i].size);
+            t.sets[3] = m == 2 ? "walk.distance=17" : NULL;
             t.kernel = cold;
             t.prepare = remember_walk;
             t.data = reads;
@@ -133,7 +134,8 @@ static void every_read_of_a_cold_walk_goes_to_dram(void **state)
                 enum row use = level == 0 ? ROW_CLOSED : wanted == row ? ROW_OPEN : ROW_OTHER;
                 row = wanted;
                 if (level < t.n[1]) {
-                    at = form_dram_done(c, at + c->l2.latency + c->dram.path, use);
+                    at += c->walk.distance + c->l2.latency + c->dram.path;
+                    at = form_dram_done(c, at, use) + c->walk.distance;
                 } else {
                     assert_int_equal(timed_walk_cycles(&t), at - start);
                     at = form_dram_load(c, at + c->l2_tlb.distance, use);
