@@ -55,7 +55,7 @@ static void the_l2_cache_ends_after_its_last_line(void **state)
                                "l2.ways=64", "dram.banks=1", "dram.row_bytes=128", "dram.clock_mhz=1020"}};
     struct pw_gpu_config c = config_of(t);
     const struct pw_dram_config *d = &c.dram;
-    uint64_t dram = d->rp + d->rcd + d->cl + PW_LINE_BYTES / d->bytes_per_clock;
+    uint64_t dram = d->path + d->rp + d->rcd + d->cl + PW_LINE_BYTES / d->bytes_per_clock;
     for (uint64_t n = 60; n <= 64; n++)
         assert_int_equal(round_time(t, n, PW_LINE_BYTES), n * form_l2_hit(&c));
     for (uint64_t n = 65; n <= 70; n++)

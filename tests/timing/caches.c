@@ -266,8 +266,9 @@ static void a_miss_without_a_register_of_the_l2_waits_for_the_one_before(void **
     t.sets[3] = "dram.row_bytes=128";
     t.sets[4] = "l2.mshrs=1";
     struct pw_gpu_config c = config_of(t);
-    pw_cycle filled = form_dram_done(&c, 1 + form_to_l2(&c), ROW_CLOSED);
-    assert_int_equal(timed_cycles(t), form_dram_done(&c, filled + c.l2.latency, ROW_OTHER) + form_reply(&c));
+    pw_cycle filled = form_dram_done(&c, 1 + form_to_l2(&c) + c.dram.path, ROW_CLOSED);
+    pw_cycle second = form_dram_done(&c, filled + c.l2.latency + c.dram.path, ROW_OTHER);
+    assert_int_equal(timed_cycles(t), second + form_reply(&c));
 }
 
 /* n[0] stored lines by one warp; a store is done when its slice has taken it. */
