@@ -1,7 +1,7 @@
 /* The life of an application: its host program, its memory, its launches, and its starting over.
  *
  * Programs that start together have their memory backed together, one page of each in turn, as a driver sees their
- * requests (docs/decisions.md). A program that ends while others have not finished starts over from the beginning, in
+ * requests, or, with apps.backing = one-by-one, each in its turn altogether (docs/decisions.md). A program that ends while others have not finished starts over from the beginning, in
  * an empty address space (MASK, Section 6: the application that finishes first is relaunched). */
 #include "system/system.h"
 
@@ -257,6 +257,19 @@ void pw_app_launch_done(void *system, unsigned app, pw_cycle now)
     resume(a, now);
 }
 
+static enum pw_status back_all(struct pw_system *s, struct pw_address_space *const *spaces, unsigned *out_failed,
+                               struct pw_error *err)
+{
+    if (s->config.apps.backing == PW_BACKING_IN_TURN)
+        return pw_address_spaces_back(spaces, s->app_count, out_failed, err);
+    enum pw_status status = PW_OK;
+    for (unsigned i = 0, alone; status == PW_OK && i < s->app_count; i++) {
+        *out_failed = i;
+        status = pw_address_spaces_back(&spaces[i], 1, &alone, err);
+    }
+    return status;
+}
+
 void pw_apps_start(struct pw_system *s)
 {
     struct pw_address_space *spaces[PW_MAX_APPS];
@@ -274,7 +287,7 @@ void pw_apps_start(struct pw_system *s)
     for (unsigned i = 0; status == PW_OK && s->uvm && i < s->app_count; i++)
         pw_paging_send_wanted(&s->apps[i]);
     if (status == PW_OK)
-        status = pw_address_spaces_back(spaces, s->app_count, &app, &err);
+        status = back_all(s, spaces, &app, &err);
     for (unsigned i = 0; status == PW_OK && i < s->app_count; i++) {
         app = i;
         if (s->apps[i].held)

@@ -16,10 +16,15 @@ static const struct pw_option gpu_options[] = {
      NULL, "Cycles from the launch of a kernel to its first CTA.", false},
     {0}};
 
-static const struct pw_option apps_options[] = {{"sms", PW_OPTION_TEXT, offsetof(struct pw_apps_config, sms), 0, 0,
-                                                 "even", "", NULL,
-                                                 "SMs of each application: even, or numbers such as 20+10.", false},
-                                                {0}};
+static const char *const backing_names[] = {"in-turn", "one-by-one", NULL};
+
+static const struct pw_option apps_options[] = {
+    {"sms", PW_OPTION_TEXT, offsetof(struct pw_apps_config, sms), 0, 0, "even", "", NULL,
+     "SMs of each application: even, or numbers such as 20+10.", false},
+    {"backing", PW_OPTION_CHOICE, offsetof(struct pw_apps_config, backing), 0, 0, "in-turn", "", backing_names,
+     "Whether programs that start together get their memory one page of each in turn, or one program after the other.",
+     false},
+    {0}};
 
 #define GPU(field) offsetof(struct pw_config, gpu.field)
 

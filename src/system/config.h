@@ -10,8 +10,12 @@ struct pw_sim_config {
     uint32_t progress_limit; /* cycles without an instruction after which a run is given up */
 };
 
+/* Whether programs that start together get their memory one page of each in turn, or one program after the other. */
+enum pw_backing { PW_BACKING_IN_TURN, PW_BACKING_ONE_BY_ONE };
+
 struct pw_apps_config {
     char sms[PW_OPTION_TEXT_CAPACITY]; /* "even", or a number for each application, separated by '+' */
+    uint32_t backing;                  /* enum pw_backing */
 };
 
 struct pw_config {

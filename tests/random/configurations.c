@@ -49,6 +49,7 @@ static void choose_translation(struct machine *m, struct pw_random *r)
     static const char *const sizes[] = {"4KB", "64KB", "2MB"};
     set_text(m, "page.size", sizes[pw_random_below(r, 3)]);
     set_text(m, "page.frames", one_of(r, "first-free", "random"));
+    set_text(m, "apps.backing", one_of(r, "in-turn", "one-by-one"));
     set(m, "page.entry_stride", 8U << pw_random_below(r, 5));
     uint64_t ways = between(r, 1, 4);
     set(m, "l1_tlb.base_ways", ways);

@@ -125,6 +125,46 @@ static void frames_of_two_applications_alternate(void **state)
     timed_end(&t);
 }
 
+/* All frames of the first program lie before all of the second's. Six megabytes are three large frames, and page tables,
+ * which take frames in the same order, push a few pages into a fourth; only the one with the border mixes. */
+static void programs_backed_one_by_one_do_not_mix(void **state)
+{
+    (void)state;
+    struct timed other = {.kernel = idle, .bytes = 3 << 20};
+    struct timed t = {.kernel = idle, .bytes = 3 << 20, .neighbours = {&other}, .sets = {"apps.backing=one-by-one"}};
+    timed_run(&t);
+    pw_owner *of = data_owners(t.system);
+    uint64_t total = pw_frames_total(t.system->physical.frames), pages = 0;
+    for (uint64_t frame = 0; frame < total; frame++)
+        if (of[frame])
+            assert_int_equal(of[frame], pages++ < 768 ? 1 : 2);
+    assert_int_equal(pages, 2 * 768);
+    free(of);
+    unsigned pure, mixed;
+    count_blocks(t.system, &pure, &mixed);
+    assert_int_equal(pure, 3);
+    assert_int_equal(mixed, 1);
+    timed_end(&t);
+}
+
+/* Five and three megabytes and their page tables do not fit in eight: in turn, the larger program finds no frame left; one
+ * by one, the later. */
+static void a_program_that_finds_no_memory_left_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set, *name;
+    } cases[] = {{"apps.backing=in-turn", "app0 (test): "}, {"apps.backing=one-by-one", "app1 (test): "}};
+    for (size_t i = 0; i < 2; i++) {
+        struct timed other = {.kernel = idle, .bytes = 3 << 20};
+        struct timed t = {
+            .kernel = idle, .bytes = 5 << 20, .neighbours = {&other}, .sets = {"dram.bytes=8MB", cases[i].set}};
+        assert_int_equal(timed_try(&t), PW_USER_ERROR);
+        assert_non_null(strstr(t.err.message, cases[i].name));
+        timed_end(&t);
+    }
+}
+
 static void touch_pages(struct pw_warp *w, struct timed *t)
 {
     for (uint64_t page = 0; page < t->n[0]; page++)
@@ -369,6 +409,8 @@ int main(void)
         cmocka_unit_test(an_application_runs_on_its_own_sms_and_on_no_other),
         cmocka_unit_test(applications_that_start_together_share_every_large_frame),
         cmocka_unit_test(frames_of_two_applications_alternate),
+        cmocka_unit_test(programs_backed_one_by_one_do_not_mix),
+        cmocka_unit_test(a_program_that_finds_no_memory_left_is_named),
         cmocka_unit_test(no_translation_serves_another_address_space),
         cmocka_unit_test(entries_of_both_address_spaces_live_side_by_side),
         cmocka_unit_test(a_program_that_starts_over_shoots_down_its_own_entries_only),
