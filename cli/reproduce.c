@@ -267,9 +267,9 @@ const struct pw_cli_command pw_cli_reproduce_command = {
     .name = "reproduce",
     .usage = "[PAPER[/FIGURE]|FILE.yaml]… [--quick|--full] [flags]",
     .summary = "regenerate figures of the papers, with the paper's numbers beside ours",
-    .details = "Without names, all figures there are (`pagewalk list figures`). Runs that the store has are not "
-               "repeated; Ctrl-C\n"
-               "keeps what is finished, and the same command goes on. Several may work on one store at the same time.\n"
+    .details = "Without names, all figures that decide a claim; those that decide none (calibration) run when named.\n"
+               "`pagewalk list figures` shows both. Runs that the store has are not repeated; Ctrl-C keeps what is\n"
+               "finished, and the same command goes on. Several may work on one store at the same time.\n"
                "Exit code 0: done, whatever the verdicts; 1: runs failed; 2: a mistake; 130: interrupted.\n\n"
                "Example: pagewalk reproduce mosaic/fig03 mask\n"
                "         pagewalk reproduce mosaic --replace mosaic=my-design.yaml",

@@ -47,8 +47,12 @@ static enum pw_status unknown_figure(const char *name, struct pw_error *err)
     return status;
 }
 
-/* Adds a figure. One that --quick leaves out is an error where it was asked for by its own name. */
-static enum pw_status load_figure(struct pw_experiment *e, const char *name, bool by_name, struct pw_error *err)
+/* How a figure came to be asked for: with all others, with those of its paper, by its own name. */
+enum asked { AMONG_ALL, BY_PAPER, BY_NAME };
+
+/* Adds a figure. Among all, only those count that decide a claim: the others are studies, for who wants them. One that
+ * --quick leaves out is an error where it was asked for by its own name. */
+static enum pw_status load_figure(struct pw_experiment *e, const char *name, enum asked asked, struct pw_error *err)
 {
     for (size_t i = 0; i < e->figure_count; i++)
         if (strcmp(e->figures[i]->name, name) == 0)
@@ -61,15 +65,17 @@ static enum pw_status load_figure(struct pw_experiment *e, const char *name, boo
     enum pw_status status = pw_figure_load(name, e->scope, &f, err);
     if (status != PW_OK)
         return status;
-    if (f->full_only && e->scope == PW_QUICK) {
+    bool too_small = f->full_only && e->scope == PW_QUICK, study = !f->claim_count && asked == AMONG_ALL;
+    if (too_small || study) {
         pw_figure_free(f);
-        return by_name ? pw_fail(err, PW_USER_ERROR, "%s makes no sense at small sizes; add --full", name) : PW_OK;
+        return asked == BY_NAME ? pw_fail(err, PW_USER_ERROR, "%s makes no sense at small sizes; add --full", name)
+                                : PW_OK;
     }
     e->figures[e->figure_count++] = f;
     return PW_OK;
 }
 
-/* The embedded figures that a name stands for; NULL: all of them. */
+/* The embedded figures that a name stands for; NULL: all that decide claims. */
 static enum pw_status load_embedded(struct pw_experiment *e, const char *name, struct pw_error *err)
 {
     enum pw_status status = PW_OK;
@@ -77,7 +83,8 @@ static enum pw_status load_embedded(struct pw_experiment *e, const char *name, s
     for (const struct pw_figure_file *f = pw_figure_files; status == PW_OK && f->name; f++)
         if (!name || asked_for(f->name, name)) {
             found = true;
-            status = load_figure(e, f->name, name && strcmp(name, f->name) == 0, err);
+            enum asked asked = !name ? AMONG_ALL : strcmp(name, f->name) == 0 ? BY_NAME : BY_PAPER;
+            status = load_figure(e, f->name, asked, err);
         }
     return found ? status : unknown_figure(name, err);
 }
@@ -88,8 +95,8 @@ static enum pw_status load_figures(struct pw_experiment *e, const struct pw_expe
         return load_embedded(e, NULL, err);
     enum pw_status status = PW_OK;
     for (size_t n = 0; status == PW_OK && n < spec->name_count; n++)
-        status =
-            is_file(spec->names[n]) ? load_figure(e, spec->names[n], true, err) : load_embedded(e, spec->names[n], err);
+        status = is_file(spec->names[n]) ? load_figure(e, spec->names[n], BY_NAME, err)
+                                         : load_embedded(e, spec->names[n], err);
     return status;
 }
 

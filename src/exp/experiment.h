@@ -19,7 +19,7 @@ struct pw_experiment {
 };
 
 struct pw_experiment_spec {
-    const char *const *names; /* "mosaic", "mosaic/fig03", a file; none: all figures there are */
+    const char *const *names; /* "mosaic", "mosaic/fig03", a file; none: all figures that decide claims */
     size_t name_count;
     enum pw_scope scope;
     const char *const *replacements; /* "DESIGN=OTHER": runs OTHER wherever a figure says DESIGN */

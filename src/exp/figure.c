@@ -149,8 +149,12 @@ static enum pw_status split_key(char *key, struct figure_entry *out, char **out_
     *out_name = name;
     const char *const *fields = section_fields[out->section];
     char *field = strchr(name, '.');
-    if (!fields)
-        return field ? pw_fail(err, PW_USER_ERROR, "the name '%s' must have no '.' and no map below it", name) : PW_OK;
+    if (!fields) {
+        bool free_text = out->section == SECTION_TABLE; /* headings name nothing, so they may hold "sm.warps=16" */
+        return field && !free_text
+                   ? pw_fail(err, PW_USER_ERROR, "the name '%s' must have no '.' and no map below it", name)
+                   : PW_OK;
+    }
     if (!field)
         return pw_fail(err, PW_USER_ERROR, "'%s' has to be a map, for example {%s: …}", whole, *fields);
     *field++ = '\0';

@@ -57,7 +57,7 @@ static void files_say_what_is_run_and_computed(void **state)
                                "  fair: app.speedup * 2\n"
                                "table:\n"
                                "  4 KB pages: speed@4k / speed@ideal\n"
-                               "  Hits (%): 100 * hit@w-0.5\n";
+                               "  base_entries=0.5, hits: 100 * hit@w-0.5\n";
     struct pw_figure *f = read_text(text, PW_FULL);
     assert_string_equal(f->name, "test/figure");
     assert_string_equal(f->title, "A title");
@@ -91,6 +91,7 @@ static void files_say_what_is_run_and_computed(void **state)
                 f->measures[3].needs_alone);
     assert_int_equal(f->column_count, 2);
     assert_string_equal(f->columns[0].heading, "4 KB pages");
+    assert_string_equal(f->columns[1].heading, "base_entries=0.5, hits");
     assert_int_equal(f->claim_count, 2);
     assert_string_equal(f->claims[0].claim->id, "mosaic-fig03-4k-loss");
     assert_true(f->claims[0].part_count == 1 && f->claims[1].part_count == 3);
@@ -306,7 +307,7 @@ static void mistakes_in_keys_and_variants_are_told(void **state)
         {"variants:\n  4k: gpu-mmu\n", "f:2: 'variants.4k' has to be a map, for example {design: …}"},
         {"variants:\n  4k: {desing: gpu-mmu}\n", "f:2: unknown key 'variants.4k.desing'; did you mean 'design'?"},
         {"workloads: {a: {lists: HS}}\n", "f:1: unknown key 'workloads.a.lists'; did you mean 'list'?"},
-        {"table: {4.5 KB: a@b}\n", "f:1: the name '4.5 KB' must have no '.' and no map below it"},
+        {"measures: {4.5 KB: ipc}\n", "f:1: the name '4.5 KB' must have no '.' and no map below it"},
         {REST, "f:1: a figure needs a title"},
         {TITLE REST "seed: x\n", "f:7: 'x' is not a whole number from 1 to 18446744073709551615"},
         {TITLE REST "seed: 0\n", "f:7: '0' is not a whole number from 1 to 18446744073709551615"},
