@@ -18,7 +18,7 @@ const struct pw_option pw_tlb_options[] = {
      "Consecutive large pages that share one tag, each with its own valid bit.", true},
     {"large_as_base", PW_OPTION_BOOL, offsetof(struct pw_tlb_config, large_as_base), 0, 0, "off", "", NULL,
      "Give the large entries the number and associativity of the base entries (Mosaic, Figure 3).", false},
-    {"latency", PW_OPTION_CYCLES, offsetof(struct pw_tlb_config, latency), 1, 100000, "1", "cycles", NULL,
+    {"latency", PW_OPTION_CYCLES, offsetof(struct pw_tlb_config, latency), 0, 100000, "1", "cycles", NULL,
      "Cycles of a lookup.", false},
     {"ports", PW_OPTION_COUNT, offsetof(struct pw_tlb_config, ports), 1, 16, "1", "ports", NULL,
      "Lookups that can start in one cycle.", false},
