@@ -12,9 +12,10 @@
 
 struct pw_frames;
 
-/* 0 is "free"; applications are 1 + asid; page tables of an application PW_OWNER_TABLE + asid. */
+/* 0 is "free"; applications are 1 + asid; page tables of an application PW_OWNER_TABLE + asid; data that was there before
+ * any application PW_OWNER_FRAGMENT. */
 typedef uint16_t pw_owner;
-enum { PW_OWNER_FREE = 0, PW_OWNER_APP = 1, PW_OWNER_TABLE = 0x4000 };
+enum { PW_OWNER_FREE = 0, PW_OWNER_APP = 1, PW_OWNER_TABLE = 0x4000, PW_OWNER_FRAGMENT = 0x7fff };
 
 /* `bytes` is rounded down to whole 2 MiB blocks; at least one is needed. */
 enum pw_status pw_frames_create(uint64_t bytes, struct pw_frames **out, struct pw_error *err);

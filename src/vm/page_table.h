@@ -59,6 +59,27 @@ static inline struct pw_translation pw_page_table_lookup(const struct pw_page_ta
 unsigned pw_page_table_walk(const struct pw_page_table *t, pw_vpn vpn, pw_paddr out_reads[PW_TABLE_LEVELS],
                             struct pw_translation *out_translation);
 
+/* Coalescing in place (Mosaic, Section 4.3, Figure 7). The level-3 entry of a region of 4 KiB pages has a large bit, each of
+ * its 512 level-4 entries a disabled bit; all are 0 at first. While the large bit is set the region is one page of 2 MiB:
+ * lookups and walks find that, and a walk reads the first level-4 entry instead of the page's own. The base mappings stay
+ * as they are, so unmapping and visiting still go by 4 KiB pages; unmapping the last one clears the bits. A page that was
+ * unmapped in a large region is still covered by the large mapping. `vpn` is any page of the region. */
+
+/* Whether the bit can be set: 512 pages of 4 KiB are mapped to consecutive frames from an aligned one on, and it is 0. */
+bool pw_page_table_can_coalesce(const struct pw_page_table *t, pw_vpn vpn);
+bool pw_page_table_is_large(const struct pw_page_table *t, pw_vpn vpn);
+void pw_page_table_set_large(struct pw_page_table *t, pw_vpn vpn, bool on);
+/* The disabled bits of `count` pages from vpn on, all of one region. */
+void pw_page_table_set_disabled(struct pw_page_table *t, pw_vpn vpn, unsigned count, bool on);
+unsigned pw_page_table_disabled(const struct pw_page_table *t, pw_vpn vpn); /* bits set in the region */
+unsigned pw_page_table_present(const struct pw_page_table *t, pw_vpn vpn);  /* 4 KiB pages mapped in the region */
+/* Whether this 4 KiB page has a mapping of its own, large bit or not; *out_frame may be NULL. */
+bool pw_page_table_has_base(const struct pw_page_table *t, pw_vpn vpn, pw_pfn *out_frame);
+/* Maps a 4 KiB page that is mapped, in a region that is not large, to another frame; returns the one it had. */
+pw_pfn pw_page_table_move(struct pw_page_table *t, pw_vpn vpn, pw_pfn frame);
+/* Where the entry of this page lies, of level 3 or 4; the region must have pages of 4 KiB. */
+pw_paddr pw_page_table_entry(const struct pw_page_table *t, pw_vpn vpn, unsigned level);
+
 uint64_t pw_page_table_mapped_pages(const struct pw_page_table *t); /* in 4 KiB pages */
 uint64_t pw_page_table_node_bytes(const struct pw_page_table *t);   /* of simulated memory taken for nodes */
 

@@ -13,18 +13,44 @@ struct pw_frame_request {
     pw_owner owner;
     pw_vpn vpn; /* first 4 KiB page to be backed; undefined for page tables */
     enum pw_page_order order;
+    bool whole_region; /* the aligned 2 MiB around vpn belong to one allocation, from end to end */
+    bool last_resort;  /* nothing else is left: any free frame will do */
+};
+
+/* What a policy that tells large frames (2 MiB blocks of memory) apart offers to those who coalesce and compact pages. A
+ * block is named by its first frame. */
+struct pw_frame_blocks {
+    /* The base pages of this block now form a large page, or no longer do. While they do, its free frames are handed out
+     * to nobody. */
+    void (*coalesced)(void *state, struct pw_frames *frames, pw_pfn block, bool on);
+    /* It is about to be emptied: nothing is allocated in it any more. Empty, it is free. */
+    void (*evacuate)(void *state, struct pw_frames *frames, pw_pfn block);
+    /* Ends an evacuation that could not be finished: what is free in it can be handed out again. */
+    void (*restore)(void *state, struct pw_frames *frames, pw_pfn block);
+    /* A coalesced block with free frames, kept for when memory is short. Forgotten when it is splintered or becomes free. */
+    void (*keep_for_emergency)(void *state, pw_pfn block);
+    /* The oldest of those, which stays kept; false when there is none. */
+    bool (*emergency)(const void *state, pw_pfn *out_block);
+    /* The block with the least pre-fragmented data that the other fragmented blocks have room for; false: none. */
+    bool (*fragmented)(const void *state, const struct pw_frames *frames, pw_pfn *out_block);
+    /* Base pages' worth of memory in the blocks assigned to an application, free frames in them included. */
+    uint64_t (*held)(const void *state, const struct pw_frames *frames, pw_owner owner);
+    /* Base pages that were put into a block with another application's pages, so far. */
+    uint64_t (*violations)(const void *state);
 };
 
 struct pw_frame_policy {
     const char *name;
     const char *summary;
-    size_t state_bytes;
-    /* State is zeroed memory of state_bytes, owned by the host; init may keep nothing else. */
+    /* State is zeroed memory of state_bytes, and block_bytes more for each 2 MiB block of memory, owned by the host; init
+     * may keep nothing else. */
+    size_t state_bytes, block_bytes;
     void (*init)(void *state, struct pw_frames *frames, struct pw_random *random);
     /* Takes a run for the request; false when memory is out. */
     bool (*allocate)(void *state, struct pw_frames *frames, const struct pw_frame_request *request, pw_pfn *out);
     /* Gives it back. */
     void (*release)(void *state, struct pw_frames *frames, const struct pw_frame_request *request, pw_pfn at);
+    const struct pw_frame_blocks *blocks; /* NULL: the policy does not tell large frames apart */
 };
 
 /* NULL-terminated, and their names for option rows. */

@@ -1,0 +1,65 @@
+/* The insides of the page manager, common to page_manager.c, table_writer.c, coalescer.c, compactor.c and migrator.c. */
+#ifndef PW_VM_PAGE_MANAGER_INTERNAL_H
+#define PW_VM_PAGE_MANAGER_INTERNAL_H
+
+#include "policy/coalesce/coalesce_policy.h"
+#include "policy/compact/compact_policy.h"
+#include "vm/page_manager.h"
+
+enum { PW_REGION_PAGES = 1 << PW_PAGE_2M };
+
+struct pw_migrator;
+
+struct pw_page_manager {
+    struct pw_coalesce_config coalesce;
+    struct pw_compact_config compact;
+    const struct pw_coalesce_policy *coalescing;
+    const struct pw_compact_policy *compaction;
+    struct pw_page_manager_wiring wiring;
+    struct pw_page_manager_counters *counters; /* by application */
+    pw_cycle paused_until;                     /* SMs stand still until then */
+    uint64_t writes_pending;                   /* page-table writes on their way */
+    struct pw_write_job *jobs;                 /* an index pool: batches of writes somebody waits for */
+    uint32_t job_count, job_capacity, free_job;
+    struct pw_migrator *migrator; /* or NULL */
+};
+
+static inline pw_vpn pw_region_of(pw_vpn vpn)
+{
+    return (pw_vpn){vpn.v & ~(uint64_t)(PW_REGION_PAGES - 1)};
+}
+
+static inline pw_pfn pw_block_of(pw_pfn frame)
+{
+    return (pw_pfn){frame.v & ~(uint32_t)(PW_REGION_PAGES - 1)};
+}
+
+/* table_writer.c: entries of page tables, written as memory operations. A batch is the entries of `count` pages of one
+ * region, from vpn on, of level 3 (then count is 1) or 4; the entries of one 128-byte line are one operation. All
+ * operations of a batch are sent at once. `taken`, unless NULL, is called for each when its L2 slice has taken it, with
+ * the pages it was for; `last` says that it was the last of its batch. Without memory they are taken at once. */
+typedef void pw_entries_taken(struct pw_page_manager *m, pw_asid asid, pw_vpn first, unsigned count, bool last,
+                              pw_cycle now);
+void pw_write_entries(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsigned count, unsigned level,
+                      pw_entries_taken *taken);
+
+/* coalescer.c: looks at the regions of pages whose data has come and coalesces in place those the policy wants. */
+void pw_coalesce_arrived(struct pw_page_manager *m, pw_asid asid, pw_vpn first, pw_vpn outer);
+struct pw_coalesce_view pw_coalesce_view_of(const struct pw_page_manager *m, pw_asid asid, pw_vpn vpn);
+
+/* compactor.c */
+/* Ends a large page: disabled bits, large bit, TLBs, in this order; the effects take place at once. */
+void pw_splinter(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn);
+/* After pages of this region were freed: leaves it, keeps it for an emergency, or splinters and empties it. */
+void pw_compact_region(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn);
+bool pw_compact_make_room(struct pw_page_manager *m, pw_asid asid, bool whole_region);
+/* All SMs stand still for so many cycles more, counted for this application. */
+void pw_pause_sms(struct pw_page_manager *m, pw_asid asid, uint64_t cycles);
+
+/* migrator.c */
+enum pw_status pw_migrator_create(struct pw_page_manager *m, struct pw_error *err);
+void pw_migrator_destroy(struct pw_migrator *g);
+void pw_migrator_walked(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn);
+void pw_migrator_freed(struct pw_page_manager *m, pw_asid asid, pw_vpn first, pw_vpn outer);
+
+#endif
