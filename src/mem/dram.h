@@ -26,9 +26,10 @@ struct pw_dram_config {
     uint32_t rcd, ras, rp, rc, rrd, ccd, cl, wl, wr, wtr, rtp; /* in DRAM clocks */
     uint32_t read_queue, write_queue;                          /* entries per channel */
     uint32_t write_high, write_low;                            /* drain marks, entries */
-    uint32_t path;     /* core cycles between the L2 slice and the queue, each request once on its way in; charged by
+    uint32_t path;       /* core cycles between the L2 slice and the queue, each request once on its way in; charged by
                           the client, which submits a request when it arrives at the queue */
-    uint32_t schedule; /* index of the policy */
+    uint32_t schedule;   /* index of the policy */
+    uint32_t interleave; /* enum pw_interleave (memory_map.h): which lines reach which channel */
 };
 
 extern const struct pw_option pw_dram_options[];

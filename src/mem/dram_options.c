@@ -22,6 +22,8 @@
 
 enum { MAX_QUEUE = 4096, MAX_CHANNELS = 1024, MAX_MHZ = 10000 };
 
+static const char *const interleave_names[] = {"line", "page", NULL}; /* enum pw_interleave */
+
 const struct pw_option pw_dram_options[] = {
     {.name = "bytes",
      .type = PW_OPTION_BYTES,
@@ -81,6 +83,13 @@ const struct pw_option pw_dram_options[] = {
      .unit = "",
      .choices = pw_dram_policy_names,
      .help = "Which waiting request a channel serves next."},
+    {.name = "interleave",
+     .type = PW_OPTION_CHOICE,
+     .offset = OFFSET(interleave),
+     .fallback = "line",
+     .unit = "",
+     .choices = interleave_names,
+     .help = "What goes round the channels: lines of 128 bytes, or pages of 4 KB, whose lines then share a channel."},
     {.name = NULL},
 };
 

@@ -159,7 +159,8 @@ static enum pw_status divide_channels(struct pw_memory *m, struct pw_error *err)
                        channels, apps);
     for (uint32_t app = 0, first = 0; app < apps; app++) {
         uint32_t count = divided ? channels / apps + (app < channels % apps) : channels;
-        m->apps[app] = (struct pw_app_channels){pw_memory_map_of(count, slices), first * slices};
+        m->apps[app] =
+            (struct pw_app_channels){pw_memory_map_of(count, slices, m->config.dram.interleave), first * slices};
         for (uint32_t i = first * slices; i < (first + count) * slices; i++)
             m->slices[i].map = &m->apps[app].map;
         first += divided ? count : 0;

@@ -105,6 +105,7 @@ static void choose_memory(struct machine *m, struct pw_random *r)
     set(m, "dram.read_queue", between(r, 1, 12));
     set(m, "dram.path", between(r, 0, 30));
     set_text(m, "dram.schedule", one_of(r, "fr-fcfs", "fcfs"));
+    set_text(m, "dram.interleave", one_of(r, "line", "page"));
 }
 
 /* Memory down to a single page of each size, every policy, fault latencies down to nothing. */

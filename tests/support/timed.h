@@ -267,7 +267,7 @@ static inline uint32_t timed_line(const struct timed *t, uint64_t byte)
 
 static inline struct pw_memory_map timed_map(const struct timed *t)
 {
-    return pw_memory_map_of(t->config.gpu.dram.channels, t->config.gpu.l2.slices);
+    return pw_memory_map_of(t->config.gpu.dram.channels, t->config.gpu.l2.slices, t->config.gpu.dram.interleave);
 }
 
 /* The first byte of a line within a 4 KiB page of the array that lies in this L2 slice. */

@@ -290,34 +290,65 @@ static struct timed streaming(uint64_t bytes)
     return (struct timed){.kernel = stream, .ctas = 64, .bytes = bytes, .n = {bytes}};
 }
 
+/* The lines that lie in a slice at the end belong to application `mine`; where pages interleave, the page of each lies in
+ * this slice's channel and no other. */
+static uint64_t check_lines(const struct pw_system *s, const struct pw_slice *slice, unsigned mine, uint8_t *channels)
+{
+    const struct pw_cache *c = &slice->cache;
+    uint64_t lines = 0;
+    for (uint32_t way = 0; way < c->sets.by * c->stride; way++) {
+        if (c->lines[way] == PW_NO_LINE)
+            continue;
+        uint32_t frame = c->lines[way] / 32;
+        pw_owner owner = pw_frames_owner(s->physical.frames, (pw_pfn){frame});
+        assert_true(owner == PW_OWNER_APP + mine || owner == PW_OWNER_TABLE + mine);
+        channels[frame] |= (uint8_t)(1U << slice->channel);
+        lines++;
+    }
+    return lines;
+}
+
+static void check_channels(const struct timed *t, const uint8_t *channels)
+{
+    unsigned most = 0;
+    for (uint64_t frame = 0; frame < pw_frames_total(t->system->physical.frames); frame++)
+        if ((unsigned)__builtin_popcount(channels[frame]) > most)
+            most = (unsigned)__builtin_popcount(channels[frame]);
+    if (t->config.gpu.dram.interleave == PW_INTERLEAVE_PAGE)
+        assert_int_equal(most, 1);
+    else
+        assert_true(most > 1);
+}
+
 /* What lies in the L2 slices at the end: each line in a slice of the application that owns its frame. */
 static void each_application_has_its_own_slices_and_channels(void **state)
 {
     (void)state;
-    for (unsigned count = 2; count <= 3; count++) {
+    static const char *const interleaves[] = {"dram.interleave=line", "dram.interleave=page"};
+    for (unsigned run = 0; run < 4; run++) {
+        unsigned count = 2 + run % 2;
         struct timed apps[] = {streaming(4 << 20), streaming(4 << 20), streaming(4 << 20)};
         apps[0].machine = "mask";
         apps[0].design = "static";
+        apps[0].sets[0] = interleaves[run / 2];
         for (unsigned k = 1; k < count; k++)
             apps[0].neighbours[k - 1] = &apps[k];
         timed_run(&apps[0]);
         const struct pw_memory *m = apps[0].system->gpu->memory;
-        uint64_t lines[3] = {0};
+        uint8_t *channels = calloc(pw_frames_total(apps[0].system->physical.frames), 1);
+        assert_non_null(channels);
+        uint64_t lines[8] = {0};
         for (uint32_t i = 0; i < m->slice_count; i++) {
-            const struct pw_cache *c = &m->slices[i].cache;
-            /* 8 channels over 3: 3, 3, 2. */
-            unsigned channel = i / m->config.l2.slices, mine = count == 2 ? channel / 4 : channel / 3;
+            unsigned channel = i / m->config.l2.slices;
             assert_int_equal(m->slices[i].channel, channel);
-            for (uint32_t way = 0; way < c->sets.by * c->stride; way++) {
-                if (c->lines[way] == PW_NO_LINE)
-                    continue;
-                pw_owner owner = pw_frames_owner(apps[0].system->physical.frames, (pw_pfn){c->lines[way] / 32});
-                assert_true(owner == PW_OWNER_APP + mine || owner == PW_OWNER_TABLE + mine);
-                lines[mine]++;
-            }
+            /* 8 channels over 3: 3, 3, 2. */
+            lines[channel] +=
+                check_lines(apps[0].system, &m->slices[i], count == 2 ? channel / 4 : channel / 3, channels);
         }
-        for (unsigned k = 0; k < count; k++)
-            assert_true(lines[k] > 1000);
+        for (unsigned k = 0; k < 8; k++)
+            assert_true(lines[k] > 500);
+        check_channels(&apps[0], channels);
+        free(channels);
         timed_end(&apps[0]);
     }
 }
@@ -326,7 +357,9 @@ static void each_application_has_its_own_slices_and_channels(void **state)
 static void divided_memory_keeps_neighbours_apart(void **state)
 {
     (void)state;
-    for (unsigned divided = 0; divided < 2; divided++) {
+    static const char *const interleaves[] = {"dram.interleave=line", "dram.interleave=page"};
+    for (unsigned run = 0; run < 4; run++) {
+        bool divided = run % 2;
         pw_cycle end[2];
         for (unsigned busy = 0; busy < 2; busy++) {
             struct timed other = streaming(8 << 20);
@@ -334,6 +367,7 @@ static void divided_memory_keeps_neighbours_apart(void **state)
             other.kernel = busy ? stream : idle;
             t.design = "ideal-tlb";
             t.sets[0] = divided ? "l2.partition=by-app" : "l2.partition=shared";
+            t.sets[1] = interleaves[run / 2];
             t.neighbours[0] = &other;
             timed_run(&t);
             end[busy] = t.system->apps[0].end;
