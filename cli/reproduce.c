@@ -63,8 +63,10 @@ static void evaluate(struct session *s, size_t figure)
     if (!s->lines)
         return;
     pw_cli_progress_clear(&s->bar);
-    printf("%-20s %4zu runs  %3zu of %zu claims hold\n", o->figure->name, o->runs_there,
-           pw_figure_report_count(o, PW_HOLDS), o->figure->claim_count);
+    printf("%-25s %4zu runs", o->figure->name, o->runs_there);
+    if (o->figure->claim_count)
+        printf("  %3zu of %zu claims hold", pw_figure_report_count(o, PW_HOLDS), o->figure->claim_count);
+    putchar('\n');
     fflush(stdout);
 }
 
