@@ -28,26 +28,29 @@ static const struct pw_option apps_options[] = {
 
 #define GPU(field) offsetof(struct pw_config, gpu.field)
 
-const struct pw_option_group pw_config_groups[] = {{"gpu", gpu_options, offsetof(struct pw_config, gpu)},
-                                                   {"sm", pw_sm_options, GPU(sm)},
-                                                   {"l1_tlb", pw_tlb_options, GPU(l1_tlb.tlb)},
-                                                   {"l1_tlb", pw_l1_tlb_options, GPU(l1_tlb)},
-                                                   {"l2_tlb", pw_tlb_options, GPU(l2_tlb.tlb)},
-                                                   {"l2_tlb", pw_l2_tlb_options, GPU(l2_tlb)},
-                                                   {"walk", pw_walk_options, GPU(walk)},
-                                                   {"pwc", pw_walk_cache_options, GPU(walk_cache)},
-                                                   {"page", pw_page_options, offsetof(struct pw_config, page)},
-                                                   {"paging", pw_paging_options, offsetof(struct pw_config, paging)},
-                                                   {"uvm", pw_uvm_options, offsetof(struct pw_config, uvm)},
-                                                   {"link", pw_link_options, offsetof(struct pw_config, link)},
-                                                   {"link", pw_remote_options, GPU(remote)},
-                                                   {"l1d", pw_l1d_options, GPU(l1d)},
-                                                   {"xbar", pw_crossbar_options, GPU(crossbar)},
-                                                   {"l2", pw_l2_options, GPU(l2)},
-                                                   {"dram", pw_dram_options, GPU(dram)},
-                                                   {"apps", apps_options, offsetof(struct pw_config, apps)},
-                                                   {"sim", sim_options, offsetof(struct pw_config, sim)},
-                                                   {0}};
+const struct pw_option_group pw_config_groups[] = {
+    {"gpu", gpu_options, offsetof(struct pw_config, gpu)},
+    {"sm", pw_sm_options, GPU(sm)},
+    {"l1_tlb", pw_tlb_options, GPU(l1_tlb.tlb)},
+    {"l1_tlb", pw_l1_tlb_options, GPU(l1_tlb)},
+    {"l2_tlb", pw_tlb_options, GPU(l2_tlb.tlb)},
+    {"l2_tlb", pw_l2_tlb_options, GPU(l2_tlb)},
+    {"walk", pw_walk_options, GPU(walk)},
+    {"pwc", pw_walk_cache_options, GPU(walk_cache)},
+    {"page", pw_page_options, offsetof(struct pw_config, page)},
+    {"coalesce", pw_coalesce_options, offsetof(struct pw_config, coalesce)},
+    {"compact", pw_compact_options, offsetof(struct pw_config, compact)},
+    {"paging", pw_paging_options, offsetof(struct pw_config, paging)},
+    {"uvm", pw_uvm_options, offsetof(struct pw_config, uvm)},
+    {"link", pw_link_options, offsetof(struct pw_config, link)},
+    {"link", pw_remote_options, GPU(remote)},
+    {"l1d", pw_l1d_options, GPU(l1d)},
+    {"xbar", pw_crossbar_options, GPU(crossbar)},
+    {"l2", pw_l2_options, GPU(l2)},
+    {"dram", pw_dram_options, GPU(dram)},
+    {"apps", apps_options, offsetof(struct pw_config, apps)},
+    {"sim", sim_options, offsetof(struct pw_config, sim)},
+    {0}};
 
 enum pw_status pw_config_create(struct pw_config *config, struct pw_options **out, struct pw_error *err)
 {

@@ -5,6 +5,7 @@
 #include "gpu/gpu.h"
 #include "system/paging.h"
 #include "vm/address_space.h"
+#include "vm/page_manager.h"
 
 struct pw_sim_config {
     uint32_t progress_limit; /* cycles without an instruction after which a run is given up */
@@ -23,6 +24,8 @@ struct pw_config {
     struct pw_apps_config apps;
     struct pw_gpu_config gpu;
     struct pw_page_config page;
+    struct pw_coalesce_config coalesce;
+    struct pw_compact_config compact;
     struct pw_paging_config paging;
     struct pw_uvm_config uvm;
     struct pw_link_config link;

@@ -10,9 +10,11 @@
 
 struct pw_compact_policy {
     const char *name, *summary;
-    /* Whether a coalesced page with so many of its 512 base pages left is to be splintered and emptied. */
+    /* Whether a coalesced page with so many of its 512 base pages left is to be splintered and emptied; the threshold is in
+     * base pages too. NULL: nothing is ever looked at. */
     bool (*splinter)(unsigned allocated, unsigned threshold);
-    /* Whether fragmented frames are emptied when there is no free large frame. */
+    /* Whether, when there is no free large frame, fragmented ones are emptied, and large pages that were kept for an
+     * emergency are splintered. */
     bool makes_room;
 };
 

@@ -1,0 +1,95 @@
+/* The page manager: creation, statistics, and who is told what. What is done is in coalescer.c, compactor.c, migrator.c
+ * and table_writer.c; the model is described in page_manager.h. */
+#include "vm/page_manager_internal.h"
+
+#include <stdlib.h>
+
+enum pw_status pw_page_manager_create(const struct pw_coalesce_config *coalesce,
+                                      const struct pw_compact_config *compact,
+                                      const struct pw_page_manager_wiring *wiring, struct pw_page_manager **out,
+                                      struct pw_error *err)
+{
+    struct pw_page_manager *m = calloc(1, sizeof *m);
+    *out = NULL;
+    if (!m)
+        return pw_fail_memory(err, "page manager");
+    m->coalesce = *coalesce;
+    m->compact = *compact;
+    m->coalescing = pw_coalesce_policies[coalesce->policy];
+    m->compaction = pw_compact_policies[compact->policy];
+    m->wiring = *wiring;
+    m->counters = calloc(wiring->apps, sizeof *m->counters);
+    enum pw_status status = m->counters ? PW_OK : pw_fail_memory(err, "page manager");
+    if (status == PW_OK && m->coalescing->wants && !m->coalescing->in_place)
+        status = pw_migrator_create(m, err);
+    if (status != PW_OK) {
+        pw_page_manager_destroy(m);
+        return status;
+    }
+    *out = m;
+    return PW_OK;
+}
+
+void pw_page_manager_destroy(struct pw_page_manager *m)
+{
+    if (!m)
+        return;
+    pw_migrator_destroy(m->migrator);
+    free(m->jobs);
+    free(m->counters);
+    free(m);
+}
+
+void pw_page_manager_register(struct pw_page_manager *m, struct pw_stats *stats)
+{
+#define COUNTER(name, unit, field, help)                                                                               \
+    pw_stats_counter(stats, "page." name, unit, help, m->counters, sizeof *m->counters,                                \
+                     offsetof(struct pw_page_manager_counters, field))
+    COUNTER("checks", "checks", checks, "Regions of 2 MiB that the coalescer has looked at.");
+    COUNTER("coalesced", "pages", coalesced, "Large pages made of base pages.");
+    COUNTER("splintered", "pages", splintered, "Large pages made base pages again.");
+    COUNTER("migrated", "pages", migrated, "Base pages moved to another frame.");
+    COUNTER("table_writes", "writes", table_writes, "Memory operations that write page tables.");
+    COUNTER("flushes", "flushes", flushes, "Flushes of TLBs by coalescing and splintering, of one page or more.");
+    COUNTER("compact_checks", "checks", compact_checks, "Deallocations in large pages.");
+    COUNTER("compactions", "frames", compactions, "Large frames that were emptied.");
+    COUNTER("emergencies", "pages", emergencies, "Large pages splintered because no other memory was left.");
+    COUNTER("pauses", "pauses", pauses, "Times that all SMs stood still for the page manager.");
+    COUNTER("pause_cycles", "cycles", pause_cycles, "Cycles that all SMs stood still for it.");
+#undef COUNTER
+}
+
+void pw_page_manager_arrived(struct pw_page_manager *m, pw_asid asid, pw_vpn first, pw_vpn outer)
+{
+    if (m->coalescing->in_place)
+        pw_coalesce_arrived(m, asid, first, outer);
+}
+
+bool pw_page_manager_make_room(struct pw_page_manager *m, pw_asid asid, bool whole_region)
+{
+    return pw_compact_make_room(m, asid, whole_region);
+}
+
+void pw_page_manager_evicting(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
+{
+    pw_splinter(m, asid, pw_region_of(vpn));
+}
+
+void pw_page_manager_freed(struct pw_page_manager *m, pw_asid asid, pw_vpn first, pw_vpn outer)
+{
+    for (pw_vpn region = pw_region_of(first); region.v < outer.v; region.v += PW_REGION_PAGES)
+        pw_compact_region(m, asid, region);
+    if (m->migrator)
+        pw_migrator_freed(m, asid, first, outer);
+}
+
+void pw_page_manager_walked(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
+{
+    if (m->migrator)
+        pw_migrator_walked(m, asid, vpn);
+}
+
+uint64_t pw_page_manager_pending(const struct pw_page_manager *m)
+{
+    return m->writes_pending;
+}
