@@ -7,14 +7,21 @@
  * nodes larger. The tables of 64 KiB pages are small (256 bytes when dense) and share a frame, as on NVIDIA GPUs.
  *
  * A leaf table whose last page is unmapped keeps its place until its 2 MiB region gets another page size; then it waits
- * for the next region that needs a leaf of its kind. */
+ * for the next region that needs a leaf of its kind.
+ *
+ * A region of 4 KiB pages whose large bit is set keeps its leaf and is of the kind PW_TABLE_COALESCED, with the first frame
+ * of the large page beside the leaf: a lookup need not read the leaf, and the bit takes no memory of its own, here or in
+ * simulated memory. */
 #include "vm/page_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define NO_NODE UINT64_MAX
 
 enum { DIRECTORY_ENTRIES = 1 << PW_TABLE_DIRECTORY_BITS };
+
+enum { DISABLED_WORDS = PW_TABLE_ENTRIES / 32 };
 
 static unsigned index_of(pw_vpn vpn, unsigned level)
 {
@@ -165,7 +172,7 @@ static struct pw_table_leaf *get_leaf(struct pw_page_table *t, enum pw_table_kin
         return leaf;
     }
     bool is_big = kind == PW_TABLE_64K;
-    size_t entries = is_big ? PW_TABLE_BIG_ENTRIES : PW_TABLE_ENTRIES;
+    size_t entries = is_big ? PW_TABLE_BIG_ENTRIES : PW_TABLE_ENTRIES + DISABLED_WORDS;
     leaf = calloc(1, sizeof *leaf + entries * sizeof leaf->frames[0]);
     if (!leaf) {
         pw_fail_memory(err, "page table");
@@ -189,7 +196,7 @@ static enum pw_status prepare_region(struct pw_page_table *t, struct pw_table_re
 {
     enum pw_table_kind present = region->kind;
     struct pw_table_leaf *old = region->leaf;
-    if (present == kind)
+    if (present == kind || (present == PW_TABLE_COALESCED && kind == PW_TABLE_4K))
         return kind == PW_TABLE_2M ? fail_mapped(vpn, err) : PW_OK;
     if (present == PW_TABLE_2M || (old && old->present))
         return pw_fail(err, PW_FAILED, "page 0x%llx cannot be mapped: its 2 MiB region holds pages of another size",
@@ -235,6 +242,9 @@ enum pw_status pw_page_table_map(struct pw_page_table *t, pw_vpn vpn, pw_pfn fra
         uint32_t *slot = &leaf->frames[vpn.v % PW_TABLE_ENTRIES >> order];
         if (*slot)
             return fail_mapped(vpn, err);
+        if (region->kind == PW_TABLE_COALESCED && frame.v != region->frame.v + index_of(vpn, PW_TABLE_LEVELS))
+            return pw_fail(err, PW_FAILED, "page 0x%llx cannot be mapped: a large page covers it",
+                           (unsigned long long)vpn.v);
         *slot = frame.v + 1;
         leaf->present++;
     }
@@ -242,19 +252,41 @@ enum pw_status pw_page_table_map(struct pw_page_table *t, pw_vpn vpn, pw_pfn fra
     return PW_OK;
 }
 
+/* The region around vpn, or NULL where there is no level-3 node. */
+static struct pw_table_region *region_at(const struct pw_page_table *t, pw_vpn vpn)
+{
+    struct pw_table_node *node = vpn.v >> PW_TABLE_VPN_BITS ? NULL : t->directory[vpn.v >> 18];
+    return node ? &node->regions[index_of(vpn, 3)] : NULL;
+}
+
+/* The leaf of a region of 4 KiB pages, large or not, or NULL. */
+static struct pw_table_leaf *base_leaf(const struct pw_table_region *region)
+{
+    return region && region->kind != PW_TABLE_64K ? region->leaf : NULL;
+}
+
 struct pw_translation pw_page_table_unmap(struct pw_page_table *t, pw_vpn vpn)
 {
     struct pw_translation was = pw_page_table_lookup(t, vpn);
     if (!was.present)
         return was;
-    struct pw_table_region *region = &t->directory[vpn.v >> 18]->regions[index_of(vpn, 3)];
-    if (region->leaf) {
-        region->leaf->frames[vpn.v % PW_TABLE_ENTRIES >> was.order] = 0;
-        region->leaf->present--;
+    struct pw_table_region *region = region_at(t, vpn);
+    struct pw_table_leaf *leaf = region->leaf;
+    if (leaf) {
+        was.order = region->kind == PW_TABLE_64K ? PW_PAGE_64K : PW_PAGE_4K;
+        uint32_t *slot = &leaf->frames[index_of(vpn, PW_TABLE_LEVELS) >> was.order];
+        if (!*slot) /* in a large region, only the large page covers it */
+            return (struct pw_translation){0};
+        *slot = 0;
+        leaf->present--;
     } else {
         region->kind = PW_TABLE_EMPTY;
     }
     t->mapped_pages -= 1ULL << was.order;
+    if (base_leaf(region) && !leaf->present) {
+        region->kind = PW_TABLE_4K;
+        memset(leaf->frames + PW_TABLE_ENTRIES, 0, DISABLED_WORDS * sizeof leaf->frames[0]);
+    }
     return was;
 }
 
@@ -277,8 +309,88 @@ unsigned pw_page_table_walk(const struct pw_page_table *t, pw_vpn vpn, pw_paddr 
     if (!region->leaf)
         return 3;
     enum pw_page_order order = region->kind == PW_TABLE_64K ? PW_PAGE_64K : PW_PAGE_4K;
-    out_reads[3].v = region->leaf->place.v + (vpn.v % PW_TABLE_ENTRIES >> order) * stride;
+    uint64_t entry = region->kind == PW_TABLE_COALESCED ? 0 : index_of(vpn, PW_TABLE_LEVELS) >> order;
+    out_reads[3].v = region->leaf->place.v + entry * stride;
     return 4;
+}
+
+bool pw_page_table_can_coalesce(const struct pw_page_table *t, pw_vpn vpn)
+{
+    const struct pw_table_region *region = region_at(t, vpn);
+    const struct pw_table_leaf *leaf = base_leaf(region);
+    if (!leaf || region->kind == PW_TABLE_COALESCED || leaf->present < PW_TABLE_ENTRIES ||
+        (leaf->frames[0] - 1) % PW_TABLE_ENTRIES)
+        return false;
+    bool consecutive = true;
+    for (uint32_t i = 1; i < PW_TABLE_ENTRIES; i++)
+        consecutive &= leaf->frames[i] == leaf->frames[0] + i;
+    return consecutive;
+}
+
+bool pw_page_table_is_large(const struct pw_page_table *t, pw_vpn vpn)
+{
+    const struct pw_table_region *region = region_at(t, vpn);
+    return region && region->kind == PW_TABLE_COALESCED;
+}
+
+void pw_page_table_set_large(struct pw_page_table *t, pw_vpn vpn, bool on)
+{
+    struct pw_table_region *region = region_at(t, vpn);
+    if (on) {
+        region->frame.v = region->leaf->frames[0] - 1;
+        region->kind = PW_TABLE_COALESCED;
+    } else if (region->kind == PW_TABLE_COALESCED) {
+        region->kind = PW_TABLE_4K;
+    }
+}
+
+void pw_page_table_set_disabled(struct pw_page_table *t, pw_vpn vpn, unsigned count, bool on)
+{
+    struct pw_table_leaf *leaf = base_leaf(region_at(t, vpn));
+    if (!leaf || !leaf->present)
+        return;
+    uint32_t *words = leaf->frames + PW_TABLE_ENTRIES;
+    for (unsigned i = index_of(vpn, PW_TABLE_LEVELS), outer = i + count; i < outer; i++)
+        words[i / 32] = (words[i / 32] & ~(1U << i % 32)) | (uint32_t)on << i % 32;
+}
+
+unsigned pw_page_table_disabled(const struct pw_page_table *t, pw_vpn vpn)
+{
+    const struct pw_table_leaf *leaf = base_leaf(region_at(t, vpn));
+    unsigned count = 0;
+    for (unsigned i = 0; leaf && i < DISABLED_WORDS; i++)
+        count += (unsigned)__builtin_popcount(leaf->frames[PW_TABLE_ENTRIES + i]);
+    return count;
+}
+
+unsigned pw_page_table_present(const struct pw_page_table *t, pw_vpn vpn)
+{
+    const struct pw_table_leaf *leaf = base_leaf(region_at(t, vpn));
+    return leaf ? leaf->present : 0;
+}
+
+bool pw_page_table_has_base(const struct pw_page_table *t, pw_vpn vpn, pw_pfn *out_frame)
+{
+    const struct pw_table_leaf *leaf = base_leaf(region_at(t, vpn));
+    uint32_t frame = leaf ? leaf->frames[index_of(vpn, PW_TABLE_LEVELS)] : 0;
+    if (frame && out_frame)
+        out_frame->v = frame - 1;
+    return frame != 0;
+}
+
+pw_pfn pw_page_table_move(struct pw_page_table *t, pw_vpn vpn, pw_pfn frame)
+{
+    uint32_t *slot = &region_at(t, vpn)->leaf->frames[index_of(vpn, PW_TABLE_LEVELS)];
+    pw_pfn was = {*slot - 1};
+    *slot = frame.v + 1;
+    return was;
+}
+
+pw_paddr pw_page_table_entry(const struct pw_page_table *t, pw_vpn vpn, unsigned level)
+{
+    const struct pw_table_node *node = t->directory[vpn.v >> 18];
+    pw_paddr table = level == 3 ? node->place : node->regions[index_of(vpn, 3)].leaf->place;
+    return (pw_paddr){table.v + (uint64_t)index_of(vpn, level) * t->config.entry_stride};
 }
 
 uint64_t pw_page_table_mapped_pages(const struct pw_page_table *t)

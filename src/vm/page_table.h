@@ -45,7 +45,8 @@ enum pw_status pw_page_table_create(const struct pw_page_table_config *config, s
 void pw_page_table_destroy(struct pw_page_table *t);
 
 /* Maps a page of 2^order 4 KiB pages; vpn and frame aligned to it. Mapping over a present page, or two page sizes in
- * one 2 MiB region, is PW_FAILED; no memory for a node is PW_FAILED. */
+ * one 2 MiB region, is PW_FAILED, and so is a frame in a large region other than the one that the large page has there; no
+ * memory for a node is PW_FAILED. */
 enum pw_status pw_page_table_map(struct pw_page_table *t, pw_vpn vpn, pw_pfn frame, enum pw_page_order order,
                                  struct pw_error *err);
 /* Removes the mapping that covers vpn and returns what it was (present = false when there was none). Nodes that become
@@ -69,7 +70,7 @@ unsigned pw_page_table_walk(const struct pw_page_table *t, pw_vpn vpn, pw_paddr 
 bool pw_page_table_can_coalesce(const struct pw_page_table *t, pw_vpn vpn);
 bool pw_page_table_is_large(const struct pw_page_table *t, pw_vpn vpn);
 void pw_page_table_set_large(struct pw_page_table *t, pw_vpn vpn, bool on);
-/* The disabled bits of `count` pages from vpn on, all of one region. */
+/* The disabled bits of `count` pages from vpn on, all of one region; a region without pages keeps none. */
 void pw_page_table_set_disabled(struct pw_page_table *t, pw_vpn vpn, unsigned count, bool on);
 unsigned pw_page_table_disabled(const struct pw_page_table *t, pw_vpn vpn); /* bits set in the region */
 unsigned pw_page_table_present(const struct pw_page_table *t, pw_vpn vpn);  /* 4 KiB pages mapped in the region */
@@ -89,10 +90,10 @@ void pw_page_table_each(const struct pw_page_table *t, pw_mapping_visit *visit, 
 
 /* What follows is visible only so that the lookup can be inline. */
 
-/* What a 2 MiB region holds. */
-enum pw_table_kind { PW_TABLE_EMPTY, PW_TABLE_4K, PW_TABLE_64K, PW_TABLE_2M, PW_TABLE_KIND_COUNT };
+/* What a 2 MiB region holds. Coalesced: pages of 4 KiB, and the large bit is set. */
+enum pw_table_kind { PW_TABLE_EMPTY, PW_TABLE_4K, PW_TABLE_64K, PW_TABLE_2M, PW_TABLE_COALESCED, PW_TABLE_KIND_COUNT };
 
-/* A level-4 table: frame + 1 of each page, 0 where none is mapped. */
+/* A level-4 table: frame + 1 of each page, 0 where none is mapped; behind those of 4 KiB pages their disabled bits. */
 struct pw_table_leaf {
     struct pw_table_leaf *next_spare;
     pw_paddr place;
@@ -103,7 +104,7 @@ struct pw_table_leaf {
 /* A level-3 entry. */
 struct pw_table_region {
     struct pw_table_leaf *leaf; /* of 4 KiB and 64 KiB pages, else NULL */
-    pw_pfn frame;               /* of a 2 MiB page */
+    pw_pfn frame;               /* of a 2 MiB page, coalesced or not */
     uint8_t kind;
 };
 
@@ -155,6 +156,7 @@ static inline struct pw_translation pw_page_table_lookup(const struct pw_page_ta
         frame = region->leaf->frames[vpn.v >> 4 & 31];
         return frame ? (struct pw_translation){{frame - 1 + (vpn.v & 15)}, PW_PAGE_64K, true} : none;
     case PW_TABLE_2M:
+    case PW_TABLE_COALESCED:
         return (struct pw_translation){{region->frame.v + (vpn.v & 511)}, PW_PAGE_2M, true};
     default:
         return none;

@@ -104,8 +104,11 @@ struct check {
 static void check_entry(void *context, struct pw_tlb_key key, pw_pfn frame)
 {
     struct check *c = context;
-    struct pw_translation t = pw_page_table_lookup(c->tables[key.asid], (pw_vpn){key.page << c->order});
-    if (!c->wrong && (!t.present || t.frame.v != frame.v)) {
+    const struct pw_page_table *table = c->tables[key.asid];
+    pw_vpn vpn = {key.page << c->order};
+    struct pw_translation t = pw_page_table_lookup(table, vpn);
+    bool size_fits = t.order == c->order || (c->order == PW_PAGE_4K && pw_page_table_is_large(table, vpn));
+    if (!c->wrong && (!t.present || t.frame.v != frame.v || !size_fits)) {
         c->wrong = true;
         c->key = key;
     }

@@ -51,10 +51,11 @@ static inline bool pw_tlb_array_lookup(const struct pw_tlb_array *a, pw_asid asi
     return true;
 }
 
-/* Probes both arrays. The frame is that of the 4 KiB page asked for. */
+/* Looks for a large page first; where there is one, the base entries are left alone, though the page may still have one of
+ * the time before it was coalesced (Mosaic, Section 4.3). The frame is that of the 4 KiB page asked for. */
 static inline bool pw_tlb_lookup(const struct pw_tlb *t, pw_asid asid, pw_vpn vpn, pw_pfn *out)
 {
-    return pw_tlb_array_lookup(&t->base, asid, vpn, out) || pw_tlb_array_lookup(&t->large, asid, vpn, out);
+    return pw_tlb_array_lookup(&t->large, asid, vpn, out) || pw_tlb_array_lookup(&t->base, asid, vpn, out);
 }
 
 /* Puts in the translation of the page that contains vpn. */
@@ -63,7 +64,8 @@ void pw_tlb_insert(struct pw_tlb *t, pw_asid asid, pw_vpn vpn, struct pw_transla
 /* Shootdown: drops every translation of pages that overlap [first, outer). Returns how many. */
 unsigned pw_tlb_invalidate(struct pw_tlb *t, pw_asid asid, pw_vpn first, pw_vpn outer);
 
-/* The identity "every entry maps to the same frame as the page table". */
+/* The identity "every entry maps to the same frame as the page table". A base entry may lie in a region that has been
+ * coalesced since; a large entry exists only while its page is large. */
 enum pw_status pw_tlb_check(const struct pw_tlb *t, const struct pw_page_table *const *tables, const char *name,
                             struct pw_error *err);
 
