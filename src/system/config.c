@@ -64,6 +64,8 @@ enum pw_status pw_config_finish(struct pw_config *config, struct pw_options *opt
     if (status != PW_OK)
         return status;
     config->gpu.orders = 1U << pw_page_config_order(&config->page);
+    if (config->gpu.orders == 1U << PW_PAGE_4K && pw_coalesce_config_enabled(&config->coalesce))
+        config->gpu.orders |= 1U << PW_PAGE_2M;
     if (config->gpu.sm.warps < config->gpu.sm.schedulers)
         return pw_fail(err, PW_USER_ERROR, "sm.schedulers = %u is more than sm.warps = %u", config->gpu.sm.schedulers,
                        config->gpu.sm.warps);
