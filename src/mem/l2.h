@@ -26,6 +26,7 @@ struct pw_l2_config {
     uint32_t slices; /* per channel */
     uint32_t ports;  /* per slice: lookups per cycle */
     uint32_t latency;
+    uint32_t path;  /* core cycles between the entrance of a memory partition and the slice's lookup */
     uint32_t mshrs; /* per slice */
     bool sectored;
     uint32_t partition; /* enum pw_l2_partition */
@@ -56,6 +57,9 @@ struct pw_memory_clients {
     void *walker;
     /* A page-table read has been answered. */
     void (*walk_read)(void *walker, struct pw_request *r, pw_cycle now);
+    void *manager;
+    /* A request of the page manager has been answered: a slice has taken its write, or its data is there. */
+    void (*managed)(void *manager, struct pw_request *r, pw_cycle now);
 };
 
 struct pw_memory;
@@ -82,7 +86,9 @@ void pw_memory_register(struct pw_memory *m, struct pw_stats *stats);
  * is one of host memory, to the link. */
 void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready);
 
-/* Sends a page-table read, which reaches its slice at `at`: walker and L2 are joined without the crossbar. */
+/* Sends a page-table read, or a request of the page manager, which reaches its slice at `at`: walker and L2 are joined
+ * without the crossbar. A write that arrives now is taken, and answered, within this call. Requests of the manager count
+ * in the L2 and in DRAM as data; they are not walks. */
 void pw_memory_send_walk(struct pw_memory *m, struct pw_request *r, pw_cycle at);
 
 /* Drops the lines of a frame that an application loses. What is dirty is not written: its page leaves the GPU. No request

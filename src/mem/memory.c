@@ -22,6 +22,8 @@ const struct pw_option pw_l2_options[] = {
      "Lookups per cycle and slice.", false},
     {"latency", PW_OPTION_CYCLES, offsetof(struct pw_l2_config, latency), 1, 100000, "10", "cycles", NULL,
      "Cycles from the start of a lookup to its answer, beyond the crossbar.", false},
+    {"path", PW_OPTION_CYCLES, offsetof(struct pw_l2_config, path), 0, 10000, "0", "cycles", NULL,
+     "Cycles that every request spends in a memory partition before its lookup, page-table reads too.", false},
     {"mshrs", PW_OPTION_COUNT, offsetof(struct pw_l2_config, mshrs), 1, 65536, "128", "entries", NULL,
      "Outstanding misses per slice.", false},
     {"sectored", PW_OPTION_BOOL, offsetof(struct pw_l2_config, sectored), 0, 0, "off", "", NULL,
@@ -134,7 +136,7 @@ void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
         return;
     }
     struct pw_slice *s = find_slice(m, r);
-    pw_events_post(m->events, arrival, pw_slice_arrive, s, (uint64_t)(uintptr_t)r);
+    pw_events_post(m->events, arrival + m->config.l2.path, pw_slice_arrive, s, (uint64_t)(uintptr_t)r);
     pw_cache_prefetch(&s->cache, pw_set_index(s->map, r->line));
     pw_mshr_prefetch(&s->mshr, r->line);
 }
@@ -143,6 +145,7 @@ void pw_memory_send_walk(struct pw_memory *m, struct pw_request *r, pw_cycle at)
 {
     struct pw_slice *s = find_slice(m, r);
     m->pending++;
+    at += m->config.l2.path;
     if (at == m->events->now)
         pw_slice_accept(s, (uint64_t)(uintptr_t)r, at);
     else

@@ -83,7 +83,8 @@ static void each_tlb_ends_after_its_last_entry(void **state)
         struct timed t = small_tlbs(sizes[i].size);
         uint64_t stride = sizes[i].bytes;
         struct pw_gpu_config c = config_of(t);
-        uint64_t hit = form_l1_hit(&c), l2 = form_l2_tlb(&c, 1) + c.l1d.latency, walk = sizes[i].reads * c.l2.latency;
+        uint64_t hit = form_l1_hit(&c), l2 = form_l2_tlb(&c, 1) + c.l1d.latency,
+                 walk = sizes[i].reads * form_walk_read(&c);
         for (uint64_t n = 11; n <= 12; n++)
             assert_int_equal(round_time(t, n, stride), n * hit);
         for (uint64_t n = 13; n <= 40; n += 9)
@@ -100,7 +101,7 @@ static void the_tlbs_of_mosaic_end_where_table_1_says(void **state)
     (void)state;
     struct timed t = {.machine = "mosaic", .sets = {BIG_L1}};
     struct pw_gpu_config c = config_of(t);
-    uint64_t hit = form_l1_hit(&c), l2 = form_l2_tlb(&c, 1) + c.l1d.latency, walk = 4 * c.l2.latency;
+    uint64_t hit = form_l1_hit(&c), l2 = form_l2_tlb(&c, 1) + c.l1d.latency, walk = 4 * form_walk_read(&c);
     assert_int_equal(round_time(t, 128, PW_PAGE_BYTES), 128 * hit);
     assert_int_equal(round_time(t, 129, PW_PAGE_BYTES), 129 * l2);
     assert_int_equal(round_time(t, 512, PW_PAGE_BYTES), 512 * l2);
@@ -114,7 +115,7 @@ static void the_large_entries_of_mosaic_end_where_table_1_says(void **state)
     (void)state;
     struct timed t = {.machine = "mosaic", .sets = {BIG_L1, "page.size=2MB"}};
     struct pw_gpu_config c = config_of(t);
-    uint64_t hit = form_l1_hit(&c), l2 = form_l2_tlb(&c, 1) + c.l1d.latency, walk = 3 * c.l2.latency;
+    uint64_t hit = form_l1_hit(&c), l2 = form_l2_tlb(&c, 1) + c.l1d.latency, walk = 3 * form_walk_read(&c);
     assert_int_equal(round_time(t, 16, 2 << 20), 16 * hit);
     assert_int_equal(round_time(t, 17, 2 << 20), 17 * l2);
     assert_int_equal(round_time(t, 256, 2 << 20), 256 * l2);

@@ -1,8 +1,8 @@
 /* Unloaded times as closed forms of the configuration, from the descriptions of the units and not from their code.
  *
  * A load that issues at t is looked up in the L1 TLB and reaches the L1 cache l1_tlb.latency later, hits there or
- * leaves the SM l1d.latency later, crosses to its slice in xbar.latency and is answered l2.latency after that or goes
- * on to DRAM, dram.path away. Data comes back flit by flit: the last one is there flits - 1 + xbar.latency later.
+ * leaves the SM l1d.latency later, crosses to its partition in xbar.latency, reaches its slice l2.path later and is
+ * answered l2.latency after that or goes on to DRAM, dram.path away. Data comes back flit by flit: the last one is there flits - 1 + xbar.latency later.
  * Page-table reads start beside the L2 and cross nothing. */
 #ifndef PW_TESTS_CLOSED_FORM_H
 #define PW_TESTS_CLOSED_FORM_H
@@ -41,7 +41,19 @@ static inline uint64_t form_l1_hit(const struct pw_gpu_config *c)
 /* From the L1 cache to the answer of the slice, whether it hits or goes on to DRAM. */
 static inline uint64_t form_to_l2(const struct pw_gpu_config *c)
 {
-    return c->l1d.latency + c->crossbar.latency + c->l2.latency;
+    return c->l1d.latency + c->crossbar.latency + c->l2.path + c->l2.latency;
+}
+
+/* A page-table read that hits in the L2. */
+static inline uint64_t form_walk_read(const struct pw_gpu_config *c)
+{
+    return c->l2.path + c->l2.latency;
+}
+
+/* From the L1 cache until a slice has taken a store. */
+static inline uint64_t form_store(const struct pw_gpu_config *c)
+{
+    return c->l1d.latency + c->crossbar.latency + c->l2.path;
 }
 
 static inline uint64_t form_l2_hit(const struct pw_gpu_config *c)

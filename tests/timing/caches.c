@@ -69,7 +69,7 @@ static void mosaic_and_volta_hit_their_caches_in_these_cycles(void **state)
     volta.machine = "volta";
     struct pw_gpu_config c = config_of(mosaic);
     assert_int_equal(form_l1_hit(&c), 1 + 1);
-    assert_int_equal(form_l2_hit(&c), 1 + 1 + 10 + 10 + 3 + 10); /* four flits of 32 bytes */
+    assert_int_equal(form_l2_hit(&c), 1 + 1 + 10 + 120 + 10 + 3 + 10); /* four flits of 32 bytes */
     assert_int_equal(c.l2.latency, 10);
     c = config_of(volta);
     assert_int_equal(form_l1_hit(&c), 1 + 20);
@@ -292,7 +292,7 @@ static void stored_bytes_leave_through_the_port_of_the_sm(void **state)
         t.n[0] = lines;
         t.kernel = stores;
         struct pw_gpu_config c = config_of(t);
-        pw_cycle first = c.l1_tlb.tlb.latency + c.l1d.latency + c.crossbar.latency;
+        pw_cycle first = c.l1_tlb.tlb.latency + form_store(&c);
         assert_int_equal(timed_cycles(t), first + lines - 1); /* one sector, one flit */
         t.kernel = whole_stores;
         assert_int_equal(timed_cycles(t), first + 3 + (lines - 1) * 4);
@@ -307,7 +307,7 @@ static void a_store_without_room_in_the_buffer_waits_for_the_one_before(void **s
     t.n[0] = 6;
     t.sets[0] = "sm.stores=1";
     struct pw_gpu_config c = config_of(t);
-    uint64_t each = c.l1_tlb.tlb.latency + c.l1d.latency + c.crossbar.latency;
+    uint64_t each = c.l1_tlb.tlb.latency + form_store(&c);
     assert_int_equal(timed_cycles(t), 6 * each);
     t.sets[0] = "sm.stores=2"; /* in pairs, one cycle apart */
     assert_int_equal(timed_cycles(t), 3 * each + 1);
@@ -321,10 +321,10 @@ static void a_launch_ends_when_its_last_store_has_reached_the_l2(void **state)
     (void)state;
     struct timed t = {.kernel = stores, .n = {1}, .sets = {"walk.model=fixed", "walk.latency=500"}};
     struct pw_gpu_config c = config_of(t);
-    uint64_t once = form_l2_tlb(&c, 1) + 500 + c.l1d.latency + c.crossbar.latency;
+    uint64_t once = form_l2_tlb(&c, 1) + 500 + form_store(&c);
     assert_int_equal(timed_cycles(t), once);
     t.launches = 2; /* the second finds the translation */
-    assert_int_equal(timed_cycles(t), once + form_l1_hit(&c) + c.crossbar.latency);
+    assert_int_equal(timed_cycles(t), once + c.l1_tlb.tlb.latency + form_store(&c));
 }
 
 /* Each CTA, on an SM of its own, loads a line from a slice of its own. */

@@ -97,6 +97,7 @@ static void a_greedy_scheduler_stays_with_a_warp_that_can_go_on(void **state)
     t.sets[1] = "sm.dependency_latency=3";
     t.sets[2] = "sm.lsu_queue=32";
     t.sets[4] = "dram.path=0"; /* loads end before their warps do */
+    t.sets[5] = "l2.path=0";
     t.sets[3] = "sm.schedule=gto"; /* warp 1 in cycles 1 to 20, warp 0's second instruction in cycle 21 */
     assert_int_equal(timed_cycles(t), 21 + 39 * 3);
     t.sets[3] = "sm.schedule=rr"; /* warp 0 in every third cycle, warp 1 in the others */

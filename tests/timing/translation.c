@@ -86,9 +86,9 @@ static void each_read_of_a_walk_that_hits_the_l2_takes_its_latency(void **state)
                           .bytes = 4 << 20,
                           .sets = {page_sizes[i].size, "l1_tlb.base_entries=1", "l2_tlb.base_entries=1",
                                    "l2_tlb.base_ways=0", "l1_tlb.large_entries=1", "l2_tlb.large_entries=1"}};
-        assert_int_equal(cost_of_last(t, 2), 1 + 10 + 10 + page_sizes[i].reads * 10 + 10 + 1);
+        assert_int_equal(cost_of_last(t, 2), 1 + 10 + 10 + page_sizes[i].reads * (120 + 10) + 10 + 1);
         t.sets[6] = "l2.latency=77";
-        assert_int_equal(cost_of_last(t, 2), 1 + 10 + 10 + page_sizes[i].reads * 77 + 10 + 1);
+        assert_int_equal(cost_of_last(t, 2), 1 + 10 + 10 + page_sizes[i].reads * (120 + 77) + 10 + 1);
     }
 }
 
@@ -134,7 +134,7 @@ static void every_read_of_a_cold_walk_goes_to_dram(void **state)
                 enum row use = level == 0 ? ROW_CLOSED : wanted == row ? ROW_OPEN : ROW_OTHER;
                 row = wanted;
                 if (level < t.n[1]) {
-                    at += c->walk.distance + c->l2.latency + c->dram.path;
+                    at += c->walk.distance + form_walk_read(c) + c->dram.path;
                     at = form_dram_done(c, at, use) + c->walk.distance;
                 } else {
                     assert_int_equal(timed_walk_cycles(&t), at - start);
@@ -160,7 +160,7 @@ static void fixed_walks_take_500_cycles_and_read_nothing(void **state)
         .bytes = 4 << 20,
         .machine = "kepler",
         .sets = {"l1_tlb.base_entries=1", "l1_tlb.base_ways=0", "l2_tlb.base_entries=1", "l2_tlb.base_ways=0"}};
-    assert_int_equal(cost_of_last(t, 2), 1 + 10 + 10 + 500 + 10 + 1); /* comp-tab3-walk-lat, comp-tab3-l2tlb-lat */
+    assert_int_equal(cost_of_last(t, 2), 1 + 10 + 10 + 500 + 10 + 35); /* comp-tab3-walk-lat, comp-tab3-l2tlb-lat */
     t.kernel = chain;
     t.n[0] = 3;
     timed_run(&t);
@@ -187,7 +187,7 @@ static void a_read_that_misses_the_page_walk_cache_goes_on_to_the_l2(void **stat
                       .data = a_b_a,
                       .bytes = 4 << 20,
                       .sets = {"l1_tlb.base_entries=1", "pwc.bytes=128", "pwc.ways=1"}};
-    assert_int_equal(cost_of_last(t, 2), 1 + 10 + 4 * (10 + 10) + 10 + 1);
+    assert_int_equal(cost_of_last(t, 2), 1 + 10 + 4 * (10 + 120 + 10) + 10 + 1);
     t.kernel = chain;
     t.n[0] = 3;
     timed_run(&t);
@@ -228,7 +228,7 @@ static void the_l2_tlb_probes_large_entries_before_base_entries(void **state)
     /* A miss has probed both before it walks. */
     base.sets[2] = "l2_tlb.base_entries=1";
     base.sets[3] = "l2_tlb.base_ways=0";
-    assert_int_equal(cost_of_last(base, 2), 1 + 10 + 2 * 10 + 4 * 10 + 10 + 1);
+    assert_int_equal(cost_of_last(base, 2), 1 + 10 + 2 * 10 + 4 * (120 + 10) + 10 + 1);
 }
 
 /* Room among the entries for the other page size helps nobody. */
