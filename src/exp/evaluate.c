@@ -64,9 +64,9 @@ static double unfairness(const struct place *p)
     return most;
 }
 
-static double metric_of_app(struct place *p, const char *name)
+static double metric_of_app(struct place *p, unsigned number, const char *name)
 {
-    const struct pw_stored_app *app = &p->run->apps[p->app];
+    const struct pw_stored_app *app = &p->run->apps[number];
     if (!strcmp(name, "ipc"))
         return app->ipc;
     if (!strcmp(name, "cycles"))
@@ -74,10 +74,20 @@ static double metric_of_app(struct place *p, const char *name)
     if (!strcmp(name, "sms"))
         return app->sms;
     if (!strcmp(name, "speedup"))
-        return speedup(p, p->app);
+        return speedup(p, number);
     char full[160];
-    snprintf(full, sizeof full, "app%u.%s", p->app, name);
+    snprintf(full, sizeof full, "app%u.%s", number, name);
     return stored(p, full);
+}
+
+/* "app1.ipc": of the application with that number, which the run may not have. */
+static double metric_of_numbered_app(struct place *p, const char *name, size_t prefix)
+{
+    unsigned long number = strtoul(name + 3, NULL, 10);
+    if (number < p->run->app_count)
+        return metric_of_app(p, (unsigned)number, name + prefix);
+    snprintf(p->lacking, sizeof p->lacking, "%s", name);
+    return NAN;
 }
 
 static double metric(void *context, const char *name)
@@ -86,7 +96,10 @@ static double metric(void *context, const char *name)
     if (!p->run)
         return NAN;
     if (!strncmp(name, "app.", 4))
-        return metric_of_app(p, name + 4);
+        return metric_of_app(p, p->app, name + 4);
+    size_t numbered = pw_expression_numbered_app(name);
+    if (numbered)
+        return metric_of_numbered_app(p, name, numbered);
     if (!strncmp(name, "option.", 7))
         return stored(p, name);
     if (!strcmp(name, "cycles"))

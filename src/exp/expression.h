@@ -7,7 +7,8 @@
  * A measure, defined in the same file, is an expression over one run's values: metrics as in `pagewalk list metrics`
  * (`l1_tlb.hits / l1_tlb.lookups`), `cycles`, `nanoseconds`, `ipc` (the sum over the applications), `weighted_speedup`,
  * `unfairness`, `apps`, an option that is a number as `option.dram.channels`; or over one application's: `app.l2_tlb.hits`,
- * `app.ipc`, `app.cycles`, `app.sms`, `app.speedup` (IPC over IPC alone with the baseline design). At a variant it is a
+ * `app.ipc`, `app.cycles`, `app.sms`, `app.speedup` (IPC over IPC alone with the baseline design), and as `app1.ipc` those of
+ * the application with that number, counted from 0, as a value of the run. At a variant it is a
  * vector, one number per workload or, where it says app., one per application of each workload; `:alone` takes each
  * application's run of that variant without neighbours. Vectors combine element by element; mean, geomean, harmean, median,
  * min, max, sum, count and farthest (from 1) make one number of one, or of several: max(a@x / a@y, a@x / a@z). A run's value beside an application's stands for each of its
@@ -47,7 +48,10 @@ bool pw_expression_is_number(const struct pw_expression *e);
 typedef void pw_expression_visit(void *context, size_t measure, size_t variant, bool alone, int group);
 void pw_expression_references(const struct pw_expression *e, pw_expression_visit *visit, void *context);
 
-/* Whether a measure uses a metric; one whose name ends in '.' stands for all that begin so. */
+/* Length of the "app1." that a metric's name begins with; 0 where it does not. */
+size_t pw_expression_numbered_app(const char *name);
+
+/* Whether a measure uses a metric; one whose name ends in '.' stands for all that begin so, "app.x" for "app1.x" too. */
 bool pw_expression_uses(const struct pw_expression *e, const char *metric);
 
 /* A column of numbers. `app` is the application within the workload, or -1 for a value of the whole run. */

@@ -205,9 +205,30 @@ static unsigned parse_reference(struct parser *p, const char *name)
         p, (struct node){.kind = NODE_REFERENCE, .reference = {(size_t)measure, (size_t)variant, alone, group}});
 }
 
+size_t pw_expression_numbered_app(const char *name)
+{
+    size_t digits = strncmp(name, "app", 3) == 0 ? strspn(name + 3, "0123456789") : 0;
+    return digits > 0 && digits <= 2 && name[3 + digits] == '.' ? 3 + digits + 1 : 0;
+}
+
+/* Whether "app1.ipc" stands for "app.ipc". */
+static bool is_numbered(const char *name, const char *plain)
+{
+    size_t prefix = pw_expression_numbered_app(name);
+    return prefix && !strncmp(plain, "app.", 4) && !strcmp(name + prefix, plain + 4);
+}
+
+static bool find_metric(struct parser *p, const char *name)
+{
+    for (const char *const *m = p->names->metrics; *m; m++)
+        if (is_numbered(name, *m))
+            return true;
+    return find_name(p, "metric", name, p->names->metrics) >= 0;
+}
+
 static unsigned parse_metric(struct parser *p, const char *name)
 {
-    if (p->names->metrics && find_name(p, "metric", name, p->names->metrics) < 0)
+    if (p->names->metrics && !find_metric(p, name))
         return NO_NODE;
     unsigned at = add_node(p, (struct node){.kind = NODE_METRIC, .is_number = true});
     if (at == NO_NODE)
@@ -424,7 +445,8 @@ bool pw_expression_uses(const struct pw_expression *e, const char *metric)
     bool prefix = length > 0 && metric[length - 1] == '.';
     for (size_t i = 0; i < e->count; i++)
         if (e->nodes[i].kind == NODE_METRIC &&
-            (prefix ? !strncmp(e->nodes[i].metric, metric, length) : !strcmp(e->nodes[i].metric, metric)))
+            (prefix ? !strncmp(e->nodes[i].metric, metric, length)
+                    : !strcmp(e->nodes[i].metric, metric) || is_numbered(e->nodes[i].metric, metric)))
             return true;
     return false;
 }

@@ -104,6 +104,34 @@ static void check_column(const struct pw_figure_outcome *o, size_t column, size_
                      expected[i]);
 }
 
+static void a_numbered_application_is_a_value_of_the_run(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f, "measures: {first: app0.ipc, second: app1.l1_tlb.hits, fast: app1.speedup, all: app.ipc}\n"
+               "table: {1: first@a, 2: second@a[pair], 3: all@a / first@a, 4: fast@a[pair]}\n");
+    struct pw_figure_outcome o = evaluate(&f);
+    int pair = f.plan.figures[0].together[0], one = f.plan.figures[0].together[1];
+    check_column(&o, 0, 2, (double[]){ipc(pair, 0), ipc(one, 0)});
+    check_column(&o, 1, 1, (double[]){100.0 * pair + 2});
+    check_column(&o, 2, 3, (double[]){1, 2, 1});
+    check_column(&o, 3, 1, (double[]){ipc(pair, 1) / ipc(f.plan.figures[0].baseline[1], 0)});
+    pw_figure_outcome_release(&o);
+    tear_down(&f);
+}
+
+static void an_application_that_a_workload_lacks_is_a_mistake(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct pw_figure_outcome o;
+    struct pw_error err = {0};
+    set_up(&f, "measures: {second: app1.ipc}\ntable: {1: second@a}\n");
+    assert_int_equal(pw_figure_evaluate(&f.plan.figures[0], f.runs, &o, &err), PW_USER_ERROR);
+    assert_non_null(strstr(err.message, "has no metric 'app1.ipc'"));
+    tear_down(&f);
+}
+
 static void metrics_are_those_of_the_run_and_the_application(void **state)
 {
     (void)state;
@@ -231,6 +259,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metrics_are_those_of_the_run_and_the_application),
+        cmocka_unit_test(a_numbered_application_is_a_value_of_the_run),
+        cmocka_unit_test(an_application_that_a_workload_lacks_is_a_mistake),
         cmocka_unit_test(speedups_are_over_each_application_alone_with_the_baseline),
         cmocka_unit_test(claims_are_judged_by_their_rows),
         cmocka_unit_test(runs_that_lack_a_metric_are_named),
