@@ -9,6 +9,7 @@ static const struct {
 } labels[] = {
     {"issue", "issuing"},
     {"not_chosen", "ready, another warp issues"},
+    {"paused", "ready, all SMs stand still"},
     {"dependency", "arithmetic latency"},
     {"barrier", "barrier"},
     {"lsu_full", "room in the load-store unit"},

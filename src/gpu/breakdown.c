@@ -22,8 +22,9 @@ struct history {
 
 struct warp_clock {
     pw_cycle started;
-    pw_cycle since; /* the present state began, or will begin */
-    uint64_t full;  /* of a ready warp: cycles since then in which the load-store unit had no room for it */
+    pw_cycle since;  /* the present state began, or will begin */
+    uint64_t full;   /* of a ready warp: cycles since then in which the load-store unit had no room for it */
+    uint64_t paused; /* cycles of pauses up to then, or up to its last issue */
 };
 
 /* How the last line of a load that had its translation came so far: `parts` from the start of the wait of its warp up to
@@ -50,6 +51,8 @@ struct pw_breakdown {
     struct lsu_head *heads;    /* by SM */
     /* By SM (where instructions go one at a time, the first for all): when its load-store unit became full. */
     pw_cycle *full_since; /* PW_NEVER: there is room */
+    uint64_t paused;      /* cycles of all pauses, that of the last counted to its end */
+    pw_cycle paused_until;
 };
 
 static const char *const names[] = {
@@ -193,9 +196,29 @@ static void cut(const struct history *h, pw_cycle since, pw_cycle from, pw_cycle
     }
 }
 
+void pw_breakdown_pause(struct pw_breakdown *b, pw_cycle from, pw_cycle until)
+{
+    b->paused += until - from;
+    b->paused_until = until;
+}
+
+static uint64_t paused_before(const struct pw_breakdown *b, pw_cycle now)
+{
+    return b->paused - (b->paused_until > now ? b->paused_until - now : 0);
+}
+
+/* The warp is ready, or waits for something else, from now on. */
+static void begin_state(struct pw_sm *sm, struct warp_clock *c, pw_cycle now)
+{
+    c->since = now;
+    c->paused = paused_before(sm->gpu->breakdown, now);
+}
+
 void pw_breakdown_start(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 {
-    *clock_of(sm, slot) = (struct warp_clock){.started = now, .since = now};
+    struct warp_clock *c = clock_of(sm, slot);
+    *c = (struct warp_clock){.started = now};
+    begin_state(sm, c, now);
 }
 
 void pw_breakdown_issue(struct pw_sm *sm, uint32_t slot, pw_cycle now)
@@ -209,12 +232,16 @@ void pw_breakdown_issue(struct pw_sm *sm, uint32_t slot, pw_cycle now)
     uint32_t count = compute && g->schedule->greedy ? op->count_or_mask : 1;
     bool last = compute && op->count_or_mask == count;
     uint64_t result = last ? g->config.sm.dependency_latency - 1 : 0; /* after the cycle in which the last one issues */
+    uint64_t rest = now - c->since - c->full, paused = g->breakdown->paused - c->paused;
+    paused = paused < rest ? paused : rest;
     t->cycles[PW_TIME_LSU_FULL] += c->full;
-    t->cycles[PW_TIME_NOT_CHOSEN] += now - c->since - c->full;
+    t->cycles[PW_TIME_PAUSED] += paused;
+    t->cycles[PW_TIME_NOT_CHOSEN] += rest - paused;
     t->cycles[PW_TIME_ISSUE] += count;
     t->cycles[PW_TIME_DEPENDENCY] += result;
     t->resident += now - c->since + count + result;
     c->full = 0;
+    c->paused = g->breakdown->paused;
     c->since = now + count + result;
     if (op->kind == PW_OP_EXIT)
         t->stays += now + 1 - c->started;
@@ -227,7 +254,7 @@ void pw_breakdown_released(struct pw_sm *sm, uint32_t slot, pw_cycle now)
         return;
     times_of(sm)->cycles[PW_TIME_BARRIER] += now - c->since;
     times_of(sm)->resident += now - c->since;
-    c->since = now;
+    begin_state(sm, c, now);
 }
 
 void pw_breakdown_loaded(struct pw_sm *sm, uint32_t owner, pw_cycle now)
@@ -244,7 +271,7 @@ void pw_breakdown_loaded(struct pw_sm *sm, uint32_t owner, pw_cycle now)
     t->cycles[way->after] += part(c->since, way->known, entered);
     t->cycles[PW_TIME_DATA] += part(c->since, entered, now);
     t->resident += now - c->since;
-    c->since = now;
+    begin_state(sm, c, now);
 }
 
 /* The load-store unit had no room from `from` to `to`: so long ready warps with a memory instruction could not issue. */

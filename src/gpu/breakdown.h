@@ -21,6 +21,7 @@
 #define PW_WARP_TIMES(X)                                                                                               \
     X(ISSUE, "issue", "Warp cycles in which the warp's instruction takes an issue slot.")                              \
     X(NOT_CHOSEN, "not_chosen", "Those in which it is ready but its scheduler issues from another warp.")              \
+    X(PAUSED, "paused", "Those in which it is ready but all SMs stand still for the page manager.")                    \
     X(DEPENDENCY, "dependency", "Those in which it waits for the result of its arithmetic.")                           \
     X(BARRIER, "barrier", "Those in which it waits at a barrier.")                                                     \
     X(LSU_FULL, "lsu_full", "Those in which the load-store unit has no room for its instruction.")                     \
@@ -68,6 +69,9 @@ PW_COLD void pw_breakdown_released(struct pw_sm *sm, uint32_t slot, pw_cycle now
 PW_COLD void pw_breakdown_loaded(struct pw_sm *sm, uint32_t owner, pw_cycle now);
 /* Room in the load-store unit may have come or gone. */
 PW_COLD void pw_breakdown_room(struct pw_sm *sm, pw_cycle now);
+
+/* No warp issues in [from, until); `from` is not before the end of the last pause. */
+PW_COLD void pw_breakdown_pause(struct pw_breakdown *b, pw_cycle from, pw_cycle until);
 
 /* The load-store unit has tried its next line, of the queue or replayed, and waits as sm->lsu.wait says. */
 PW_COLD void pw_breakdown_lsu_waits(struct pw_sm *sm, bool replay, pw_cycle now);

@@ -74,6 +74,21 @@ static bool unmapped(void *gpu, pw_asid asid, pw_vpn vpn, pw_cycle now)
     return false;
 }
 
+static void walked(void *gpu, pw_asid asid, pw_vpn vpn)
+{
+    const struct pw_gpu *g = gpu;
+    g->manager.walked(g->manager.manager, asid, vpn);
+}
+
+/* A line that the page manager writes may be one of page table. */
+static void managed(void *gpu, struct pw_request *r, pw_cycle now)
+{
+    const struct pw_gpu *g = gpu;
+    if (r->kind == PW_REQUEST_MANAGER_WRITE)
+        pw_walker_line_written(pw_mmu_walker(g->mmu), r->line);
+    g->manager.answered(g->manager.manager, r, now);
+}
+
 static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err)
 {
     const struct pw_gpu_config *c = &g->config;
@@ -97,6 +112,7 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                .sms = g,
                                .translated = pw_lsu_translated,
                                .stage = g->breakdown ? pw_breakdown_stage : NULL,
+                               .walked = g->wiring.tally_walks ? walked : NULL,
                                .unmapped = unmapped};
     status = pw_mmu_create(&mmu, &to, &g->mmu, err);
     if (status != PW_OK)
@@ -106,7 +122,9 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                                              .reply = pw_l1_reply,
                                                              .stored = pw_l1_stored,
                                                              .walker = pw_mmu_walker(g->mmu),
-                                                             .walk_read = pw_walker_read_done});
+                                                             .walk_read = pw_walker_read_done,
+                                                             .manager = g,
+                                                             .managed = managed});
     return PW_OK;
 }
 
@@ -287,6 +305,21 @@ unsigned pw_gpu_shootdown(struct pw_gpu *g, pw_asid asid, pw_vpn first, pw_vpn o
     for (uint32_t i = 0; i < g->config.sm.count; i++)
         dropped += pw_tlb_invalidate(&g->sms[i].tlb, asid, first, outer);
     return dropped;
+}
+
+void pw_gpu_connect_manager(struct pw_gpu *g, const struct pw_gpu_manager *manager)
+{
+    g->manager = *manager;
+}
+
+struct pw_memory *pw_gpu_memory(struct pw_gpu *g)
+{
+    return g->memory;
+}
+
+struct pw_request_pool *pw_gpu_requests(struct pw_gpu *g)
+{
+    return &g->pool;
 }
 
 uint64_t pw_gpu_issued(const struct pw_gpu *g)

@@ -86,6 +86,7 @@ struct pw_gpu_wiring {
     struct pw_timeline *timeline; /* or NULL */
     struct pw_page_log *page_log; /* or NULL */
     bool breakdown;               /* keep where the time of warps goes */
+    bool tally_walks;             /* the page manager is told of walks */
     struct pw_uvm *uvm;           /* demand paging, or NULL: all memory is mapped before it is accessed */
     struct pw_link *link;         /* to the host, with uvm */
     uint64_t frames;              /* of device memory; those behind them are host memory */
@@ -123,6 +124,23 @@ void pw_gpu_page_arrived(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_cycle no
 bool pw_gpu_page_busy(const struct pw_gpu *g, pw_pfn frame, enum pw_page_order order);
 /* A page that is not busy was unmapped: no TLB and no cache knows it afterwards. */
 void pw_gpu_forget_page(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_pfn frame, enum pw_page_order order);
+
+/* No SM issues an instruction before `until`; what has been issued goes on. */
+void pw_gpu_pause(struct pw_gpu *g, pw_cycle until);
+
+/* The page manager, connected after both exist. */
+struct pw_gpu_manager {
+    void *manager;
+    /* A request that it sent has been answered. */
+    void (*answered)(void *manager, struct pw_request *r, pw_cycle now);
+    /* NULL, or told of each walk that has found a mapping. */
+    void (*walked)(void *manager, pw_asid asid, pw_vpn vpn);
+};
+void pw_gpu_connect_manager(struct pw_gpu *g, const struct pw_gpu_manager *manager);
+
+/* What requests are sent to and taken from. */
+struct pw_memory *pw_gpu_memory(struct pw_gpu *g);
+struct pw_request_pool *pw_gpu_requests(struct pw_gpu *g);
 
 /* Makes frames below `outer` known, which may lie in host memory, before a page is mapped to them. False: out of memory. */
 bool pw_gpu_extend_frames(struct pw_gpu *g, uint64_t outer);

@@ -215,6 +215,10 @@ static void scheduler_step(void *object, uint64_t index, pw_cycle now)
 {
     struct pw_sm *sm = object;
     struct pw_scheduler *s = &sm->schedulers[index];
+    if (__builtin_expect(now < s->free, false)) { /* a pause has begun since this event was posted */
+        pw_events_post(sm->gpu->wiring.events, s->free, scheduler_step, sm, index);
+        return;
+    }
     uint64_t candidates = can_issue(sm, s);
     if (candidates) {
         pw_cycle idle_since = s->free > s->resident_since ? s->free : s->resident_since;
@@ -225,7 +229,8 @@ static void scheduler_step(void *object, uint64_t index, pw_cycle now)
             pw_breakdown_issue(sm, slot, now);
         /* `posted` stays set meanwhile: what becomes ready through this instruction is seen below. */
         uint32_t busy = issue(sm, slot, now);
-        s->free = now + busy;
+        if (s->free < now + busy) /* unless the end of a launch has begun a pause */
+            s->free = now + busy;
         sm->gpu->counters[sm->app].stall_cycles += now - idle_since;
         if (sm->gpu->wiring.timeline)
             pw_sm_timeline_stall(sm, (uint32_t)index, idle_since, now);
@@ -233,4 +238,33 @@ static void scheduler_step(void *object, uint64_t index, pw_cycle now)
     s->posted = false;
     if (can_issue(sm, s))
         post_scheduler(sm, (uint32_t)index, now);
+}
+
+/* The pause begins at `from`. What is left of a run of arithmetic comes after it; so do the cycles that the scheduler is
+ * then free from. They are stalls, counted as the pause begins. */
+static void pause_scheduler(struct pw_sm *sm, uint32_t index, pw_cycle from, pw_cycle until)
+{
+    struct pw_scheduler *s = &sm->schedulers[index];
+    pw_cycle idle_since = s->free > s->resident_since ? s->free : s->resident_since;
+    if (idle_since > from)
+        idle_since = from;
+    if (s->resident) {
+        sm->gpu->counters[sm->app].stall_cycles += until - idle_since;
+        if (sm->gpu->wiring.timeline)
+            pw_sm_timeline_stall(sm, index, idle_since, until);
+    }
+    s->free = until + (s->free > from ? s->free - from : 0);
+}
+
+void pw_gpu_pause(struct pw_gpu *g, pw_cycle until)
+{
+    pw_cycle now = g->wiring.events->now, from = g->paused_until > now ? g->paused_until : now;
+    if (until <= from)
+        return;
+    for (uint32_t i = 0; i < g->config.sm.count; i++)
+        for (uint32_t k = 0; k < g->config.sm.schedulers; k++)
+            pause_scheduler(&g->sms[i], k, from, until);
+    if (g->breakdown)
+        pw_breakdown_pause(g->breakdown, from, until);
+    g->paused_until = until;
 }

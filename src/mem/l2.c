@@ -9,9 +9,12 @@ static void answer(void *object, uint64_t argument, pw_cycle now)
     struct pw_slice *s = object;
     struct pw_request *r = (struct pw_request *)(uintptr_t)argument;
     struct pw_memory *m = s->memory;
-    if (r->kind == PW_REQUEST_WALK) {
+    if ((r->kind & ~PW_REQUEST_MANAGER) == PW_REQUEST_WALK) {
         m->pending--;
-        m->clients.walk_read(m->clients.walker, r, now);
+        if (r->kind == PW_REQUEST_WALK)
+            m->clients.walk_read(m->clients.walker, r, now);
+        else
+            m->clients.managed(m->clients.manager, r, now);
     } else if (r->kind == PW_REQUEST_ATOMIC && r->owner == PW_NO_OWNER) {
         m->pending--;
         m->clients.stored(m->clients.sms, r, now);
@@ -82,7 +85,10 @@ static void take_store(struct pw_slice *s, struct pw_request *r, struct pw_way w
     pw_way_set_dirty(w, r->sectors);
     pw_way_set_valid(w, r->full);
     m->pending--;
-    m->clients.stored(m->clients.sms, r, now);
+    if (__builtin_expect(r->kind == PW_REQUEST_WRITE, 1))
+        m->clients.stored(m->clients.sms, r, now);
+    else
+        m->clients.managed(m->clients.manager, r, now);
 }
 
 /* Sends a request on to DRAM for `sectors`, which its miss register then has under way. */
@@ -116,7 +122,7 @@ static bool look_up(struct pw_slice *s, struct pw_request *r, pw_cycle now)
 {
     struct pw_memory *m = s->memory;
     struct pw_way w = pw_cache_find(&s->cache, r->line, pw_set_index(s->map, r->line));
-    if (r->kind == PW_REQUEST_WRITE) {
+    if ((r->kind & ~PW_REQUEST_MANAGER) == PW_REQUEST_WRITE) {
         take_store(s, r, w, now);
         return true;
     }

@@ -17,6 +17,10 @@ enum pw_request_kind {
     PW_REQUEST_WALK,      /* a page-table read */
     PW_REQUEST_FETCH,     /* further sectors of a line for requests that wait at the L2 */
     PW_REQUEST_WRITEBACK, /* a dirty line on its way from the L2 to DRAM */
+    /* Requests of the page manager (vm/page_manager.h), which at the L2 are what they are without this bit. */
+    PW_REQUEST_MANAGER = 8,
+    PW_REQUEST_MANAGER_WRITE = PW_REQUEST_MANAGER | PW_REQUEST_WRITE, /* of a page-table entry, or of a page it moves */
+    PW_REQUEST_MANAGER_READ = PW_REQUEST_MANAGER | PW_REQUEST_WALK,   /* of a page it moves */
 };
 
 /* Half a host cache line: thousands are in flight, and each is touched at every stop on its way. */

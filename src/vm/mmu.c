@@ -239,6 +239,8 @@ static void walk_done(void *client, uint32_t id, struct pw_translation translati
         note_stage(m, e->sms, vpn, PW_MISS_WALK, pw_walker_begun(m->walker, id));
         note_stage(m, e->sms, vpn, translation.present ? PW_MISS_L2_TLB : PW_MISS_FAR_FAULT, now);
     }
+    if (translation.present && m->wiring.walked)
+        m->wiring.walked(m->wiring.sms, asid, vpn);
     if (translation.present)
         answer(m, asid, vpn, translation, e->sms, true, now);
     else if (m->config.far_faults)

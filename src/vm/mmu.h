@@ -57,6 +57,8 @@ struct pw_mmu_wiring {
     unsigned (*translated)(void *sms, uint32_t sm, pw_vpn vpn, pw_cycle now);
     /* NULL, or called when the stage of an SM's miss is known to change, or to have changed, at `from`; before `translated`. */
     void (*stage)(void *sms, uint32_t sm, pw_vpn vpn, enum pw_miss_stage stage, pw_cycle from);
+    /* NULL, or told of each walk that has found a mapping. */
+    void (*walked)(void *sms, pw_asid asid, pw_vpn vpn);
     /* A walk found no mapping. True: the page will come, and pw_mmu_page_arrived says when. False: the run fails. */
     bool (*unmapped)(void *sms, pw_asid asid, pw_vpn vpn, pw_cycle now);
 };

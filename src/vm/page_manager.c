@@ -72,7 +72,8 @@ bool pw_page_manager_make_room(struct pw_page_manager *m, pw_asid asid, bool who
 
 void pw_page_manager_evicting(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
 {
-    pw_splinter(m, asid, pw_region_of(vpn));
+    if (pw_page_table_is_large(m->wiring.spaces[asid]->table, vpn))
+        pw_splinter(m, asid, vpn);
 }
 
 void pw_page_manager_freed(struct pw_page_manager *m, pw_asid asid, pw_vpn first, pw_vpn outer)

@@ -2,25 +2,121 @@
  *
  * The entries of one line are written together, as one store that goes to its L2 slice beside the page walker's reads,
  * without the crossbar, and to DRAM with its line like any other. It counts as done when its slice has taken it: later
- * reads find it there. */
+ * reads find it there. Entries are written whole, so a sector full of them need not be fetched first. */
 #include "vm/page_manager_internal.h"
 
-/* Pages, from vpn on, whose entries lie in one line with its own; of level 3 there is only one entry per region. */
-static unsigned pages_of_line(const struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsigned level)
+#include "mem/cache.h"
+
+#include <stdlib.h>
+
+#define NO_JOB UINT32_MAX
+
+enum { ENTRY_BYTES = 8 };
+
+/* A batch that somebody waits for. */
+struct pw_write_job {
+    pw_entries_taken *taken;
+    uint32_t left; /* operations on their way; of a free place: 1 + the next such, or 0 */
+};
+
+/* NO_JOB: memory is out, and the run loop will stop the run. */
+static uint32_t take_job(struct pw_page_manager *m)
 {
-    unsigned in_line = PW_LINE_BYTES / m->wiring.spaces[asid]->table->config.entry_stride;
-    return level == 3 ? 1 : in_line - (unsigned)(vpn.v % in_line);
+    if (m->free_job) {
+        uint32_t job = m->free_job - 1;
+        m->free_job = m->jobs[job].left;
+        return job;
+    }
+    if (m->job_count == m->job_capacity) {
+        uint32_t capacity = m->job_capacity ? 2 * m->job_capacity : 64;
+        struct pw_write_job *jobs = realloc(m->jobs, capacity * sizeof *jobs);
+        if (!jobs) {
+            m->wiring.pool->out_of_memory = true;
+            return NO_JOB;
+        }
+        m->jobs = jobs;
+        m->job_capacity = capacity;
+    }
+    return m->job_count++;
+}
+
+static void give_job(struct pw_page_manager *m, uint32_t job)
+{
+    m->jobs[job].left = m->free_job;
+    m->free_job = job + 1;
+}
+
+/* How many of the entries from vpn on, of pages before `outer`, lie in one line. */
+static unsigned entries_in_line(uint32_t stride, pw_vpn vpn, pw_vpn outer)
+{
+    unsigned in_line = PW_LINE_BYTES / stride, n = in_line - (unsigned)(vpn.v % in_line);
+    return n < outer.v - vpn.v ? n : (unsigned)(outer.v - vpn.v);
+}
+
+/* Sectors [first, outer) of a line, as a mask. */
+static uint8_t sectors(uint32_t first, uint32_t outer)
+{
+    return first < outer ? (uint8_t)((1U << outer) - (1U << first)) : 0;
+}
+
+static void send(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsigned count, unsigned level, uint32_t job)
+{
+    const struct pw_page_table *table = m->wiring.spaces[asid]->table;
+    uint32_t stride = table->config.entry_stride;
+    uint64_t place = pw_page_table_entry(table, vpn, level).v;
+    uint32_t from = place % PW_LINE_BYTES, to = from + (count - 1) * stride + ENTRY_BYTES;
+    struct pw_request *r = pw_request_take(m->wiring.pool);
+    *r = (struct pw_request){.vaddr_line = vpn.v,
+                             .line = (uint32_t)(place >> PW_LINE_SHIFT),
+                             .owner = job,
+                             .source = (uint16_t)count,
+                             .kind = PW_REQUEST_MANAGER_WRITE,
+                             .sectors = sectors(from / PW_SECTOR_BYTES, (to + PW_SECTOR_BYTES - 1) / PW_SECTOR_BYTES),
+                             .full = stride == ENTRY_BYTES
+                                         ? sectors((from + PW_SECTOR_BYTES - 1) / PW_SECTOR_BYTES, to / PW_SECTOR_BYTES)
+                                         : 0,
+                             .app = asid};
+    m->writes_pending++;
+    pw_memory_send_walk(m->wiring.memory, r, m->wiring.events->now);
+}
+
+void pw_page_manager_written(void *manager, struct pw_request *r, pw_cycle now)
+{
+    struct pw_page_manager *m = manager;
+    uint32_t job = r->owner;
+    pw_asid asid = r->app;
+    pw_vpn first = {r->vaddr_line};
+    unsigned count = r->source;
+    pw_request_give(m->wiring.pool, r);
+    m->writes_pending--;
+    if (job == NO_JOB)
+        return;
+    pw_entries_taken *taken = m->jobs[job].taken;
+    bool last = --m->jobs[job].left == 0;
+    if (last)
+        give_job(m, job);
+    taken(m, asid, first, count, last, now);
 }
 
 void pw_write_entries(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsigned count, unsigned level,
                       pw_entries_taken *taken)
 {
+    uint32_t stride = m->wiring.spaces[asid]->table->config.entry_stride, job = NO_JOB;
     pw_vpn outer = {vpn.v + count};
+    if (taken && m->wiring.memory) {
+        job = take_job(m);
+        if (job == NO_JOB)
+            return;
+        m->jobs[job] = (struct pw_write_job){.taken = taken};
+        for (pw_vpn at = vpn; at.v < outer.v; at.v += entries_in_line(stride, at, outer))
+            m->jobs[job].left++;
+    }
     for (unsigned n; vpn.v < outer.v; vpn.v += n) {
-        n = pages_of_line(m, asid, vpn, level);
-        n = n < outer.v - vpn.v ? n : (unsigned)(outer.v - vpn.v);
+        n = entries_in_line(stride, vpn, outer);
         m->counters[asid].table_writes++;
-        if (taken)
+        if (m->wiring.memory)
+            send(m, asid, vpn, n, level, job);
+        else if (taken)
             taken(m, asid, vpn, n, vpn.v + n == outer.v, m->wiring.events->now);
     }
 }

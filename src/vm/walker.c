@@ -333,6 +333,18 @@ void pw_walker_flush_cache(struct pw_walker *w)
         pw_cache_clear(&w->cache);
 }
 
+void pw_walker_line_written(struct pw_walker *w, uint32_t line)
+{
+    if (!w->config.cache.enabled)
+        return;
+    uint32_t parts = PW_LINE_BYTES >> w->cache_shift;
+    for (uint32_t i = 0; i < parts; i++) {
+        struct pw_way way = pw_cache_find(&w->cache, line * parts + i, line * parts + i);
+        if (way.at >= 0)
+            pw_cache_drop(&w->cache, way);
+    }
+}
+
 pw_cycle pw_walker_begun(const struct pw_walker *w, uint32_t id)
 {
     return w->walks[id].begun;

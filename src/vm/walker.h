@@ -83,6 +83,9 @@ void pw_walker_count_stalled(struct pw_walker *w, pw_asid asid, unsigned warps);
 /* Forgets everything in the page walk cache. */
 void pw_walker_flush_cache(struct pw_walker *w);
 
+/* A line of memory was written: the page walk cache does not know it afterwards. */
+void pw_walker_line_written(struct pw_walker *w, uint32_t line);
+
 /* When a walk that is under way left the queue. */
 pw_cycle pw_walker_begun(const struct pw_walker *w, uint32_t id);
 
