@@ -109,7 +109,7 @@ static void a_numbered_application_is_a_value_of_the_run(void **state)
     (void)state;
     struct fixture f;
     set_up(&f, "measures: {first: app0.ipc, second: app1.l1_tlb.hits, fast: app1.speedup, all: app.ipc}\n"
-               "table: {1: first@a, 2: second@a[pair], 3: all@a / first@a, 4: fast@a[pair]}\n");
+               "table:\n  1: first@a\n  2: second@a[pair]\n  3: all@a / first@a\n  4: fast@a[pair]\n");
     struct pw_figure_outcome o = evaluate(&f);
     int pair = f.plan.figures[0].together[0], one = f.plan.figures[0].together[1];
     check_column(&o, 0, 2, (double[]){ipc(pair, 0), ipc(one, 0)});
