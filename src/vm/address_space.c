@@ -1,56 +1,15 @@
 /* Allocation and release of virtual ranges with their frames. */
-#include "vm/address_space.h"
+#include "vm/page_manager.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALLOCATION_ALIGNMENT = 2 << 20 };
+enum { ALLOCATION_ALIGNMENT = 2 << 20, REGION_PAGES = 1 << PW_PAGE_2M };
 
 /* Where a CUDA program's device pointers lie on 64-bit Linux. */
 #define FIRST_ADDRESS 0x7f4000000000ULL
 #define OUTER_ADDRESS 0x800000000000ULL
-
-static const char *const page_size_names[] = {"4KB", "64KB", "2MB", NULL};
-static const enum pw_page_order page_size_orders[] = {PW_PAGE_4K, PW_PAGE_64K, PW_PAGE_2M};
-
-const struct pw_option pw_page_options[] = {
-    {"size", PW_OPTION_CHOICE, offsetof(struct pw_page_config, size), 0, 0, "4KB", "", page_size_names,
-     "Size of the pages that allocations are mapped with.", false},
-    {"entry_stride", PW_OPTION_COUNT, offsetof(struct pw_page_config, entry_stride), 8, 128, "8", "bytes", NULL,
-     "Distance between neighbouring page-table entries; more than 8 makes tables sparser.", true},
-    {"frames", PW_OPTION_CHOICE, offsetof(struct pw_page_config, frames), 0, 0, "first-free", "", pw_frame_policy_names,
-     "Which free frames a page gets.", false},
-    {0}};
-
-enum pw_page_order pw_page_config_order(const struct pw_page_config *c)
-{
-    return page_size_orders[c->size];
-}
-
-enum pw_status pw_physical_memory_init(struct pw_physical_memory *p, uint64_t bytes,
-                                       const struct pw_page_config *config, uint64_t seed, struct pw_error *err)
-{
-    *p = (struct pw_physical_memory){.policy = pw_frame_policies[config->frames]};
-    enum pw_status status = pw_frames_create(bytes, &p->frames, err);
-    if (status != PW_OK)
-        return status;
-    p->policy_state = calloc(1, p->policy->state_bytes ? p->policy->state_bytes : 1);
-    if (!p->policy_state) {
-        pw_physical_memory_release(p);
-        return pw_fail_memory(err, "frame policy");
-    }
-    pw_random_init(&p->random, seed, "frames");
-    p->policy->init(p->policy_state, p->frames, &p->random);
-    return PW_OK;
-}
-
-void pw_physical_memory_release(struct pw_physical_memory *p)
-{
-    pw_frames_destroy(p->frames);
-    free(p->policy_state);
-    *p = (struct pw_physical_memory){0};
-}
 
 enum pw_status pw_address_space_init(struct pw_address_space *a, pw_asid asid, const struct pw_page_config *config,
                                      struct pw_physical_memory *physical, struct pw_page_counters *counters,
@@ -90,22 +49,76 @@ static bool in_device_memory(const struct pw_physical_memory *p, pw_pfn frame)
     return frame.v < pw_frames_total(p->frames);
 }
 
-pw_pfn pw_address_space_unmap(struct pw_address_space *a, pw_vpn vpn)
+/* The allocation around a page, or NULL. Ranges lie in order of address. */
+static struct pw_range *range_around(const struct pw_address_space *a, pw_vpn vpn)
+{
+    size_t low = 0, high = a->range_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (a->ranges[middle].outer <= vpn.v)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < a->range_count && a->ranges[low].first <= vpn.v ? &a->ranges[low] : NULL;
+}
+
+/* Whether the aligned 2 MiB around a page lie in its allocation; what rounding adds to it does not count. */
+static bool fills_region(const struct pw_address_space *a, pw_vpn vpn)
+{
+    const struct pw_range *r = range_around(a, vpn);
+    uint64_t region = vpn.v & ~(uint64_t)(REGION_PAGES - 1);
+    return r && region >= r->first &&
+           region + REGION_PAGES <= r->first + ((r->bytes + PW_PAGE_BYTES - 1) >> PW_PAGE_SHIFT);
+}
+
+/* `stays`: the page is still its allocation's. Only policies that tell large frames apart want to know about regions. */
+static struct pw_frame_request request_for(const struct pw_address_space *a, pw_vpn vpn, bool stays)
+{
+    return (struct pw_frame_request){.owner = owner_of(a),
+                                     .vpn = vpn,
+                                     .order = a->order,
+                                     .whole_region = stays && a->physical->policy->blocks && fills_region(a, vpn)};
+}
+
+static void note_violations(struct pw_physical_memory *p)
+{
+    if (p->policy->blocks)
+        p->violations = p->policy->blocks->violations(p->policy_state);
+}
+
+/* Takes the mapping away and gives the frame back. `stays`: the page is still its allocation's and may come back. */
+static struct pw_translation take_away(struct pw_address_space *a, pw_vpn vpn, bool stays)
 {
     struct pw_physical_memory *p = a->physical;
     struct pw_translation t = pw_page_table_unmap(a->table, vpn);
     if (!t.present || !in_device_memory(p, t.frame))
-        return t.frame;
-    struct pw_frame_request request = {owner_of(a), vpn, a->order};
+        return t;
+    struct pw_frame_request request = request_for(a, vpn, stays);
     p->policy->release(p->policy_state, p->frames, &request, t.frame);
     a->counters->mapped -= (uint64_t)PW_PAGE_BYTES << a->order;
-    return t.frame;
+    return t;
+}
+
+pw_pfn pw_address_space_unmap(struct pw_address_space *a, pw_vpn vpn)
+{
+    if (a->physical->manager)
+        pw_page_manager_evicting(a->physical->manager, a->asid, vpn);
+    return take_away(a, vpn, true).frame;
 }
 
 static void unmap_range(struct pw_address_space *a, const struct pw_range *r)
 {
     for (uint64_t vpn = r->first; !r->managed && vpn < r->mapped; vpn += 1ULL << a->order)
-        pw_address_space_unmap(a, (pw_vpn){vpn});
+        take_away(a, (pw_vpn){vpn}, false);
+}
+
+static void tell_freed(struct pw_address_space *a, uint64_t first, uint64_t outer)
+{
+    struct pw_physical_memory *p = a->physical;
+    if (p->manager)
+        pw_page_manager_freed(p->manager, a->asid, (pw_vpn){first}, (pw_vpn){outer});
+    note_violations(p);
 }
 
 static void raise_peak(uint64_t *peak, uint64_t now)
@@ -114,20 +127,49 @@ static void raise_peak(uint64_t *peak, uint64_t now)
         *peak = now;
 }
 
+/* Finds a frame for the page and maps it; false when there is none for it or for the page table. */
+static bool place(struct pw_address_space *a, const struct pw_frame_request *request)
+{
+    struct pw_physical_memory *p = a->physical;
+    pw_pfn frame;
+    if (!p->policy->allocate(p->policy_state, p->frames, request, &frame))
+        return false;
+    if (pw_page_table_map(a->table, request->vpn, frame, a->order, NULL) == PW_OK)
+        return true;
+    p->policy->release(p->policy_state, p->frames, request, frame);
+    return false;
+}
+
+/* The same, while the page manager can make room that helps. */
+static bool place_with_room(struct pw_address_space *a, const struct pw_frame_request *request)
+{
+    struct pw_page_manager *manager = a->physical->manager;
+    return place(a, request) ||
+           (manager && pw_page_manager_make_room(manager, a->asid, request->whole_region) && place(a, request));
+}
+
+/* Mosaic, Sections 4.2 and 4.4: a page of a whole region goes to a large frame, which compaction may have to empty first.
+ * Failing that, it goes where any other page goes; there a coalesced page may be splintered for it. The last resort breaks
+ * the guarantee that a large frame has pages of one application. */
 bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn)
 {
     struct pw_physical_memory *p = a->physical;
-    struct pw_frame_request request = {owner_of(a), vpn, a->order};
-    pw_pfn frame;
-    if (!p->policy->allocate(p->policy_state, p->frames, &request, &frame))
-        return false;
-    if (pw_page_table_map(a->table, vpn, frame, a->order, NULL) != PW_OK) {
-        p->policy->release(p->policy_state, p->frames, &request, frame);
-        return false;
+    struct pw_frame_request request = request_for(a, vpn, true);
+    bool placed = place_with_room(a, &request);
+    if (!placed && request.whole_region) {
+        request.whole_region = false;
+        placed = place_with_room(a, &request);
     }
+    request.last_resort = true;
+    if (!placed && !place(a, &request))
+        return false;
     a->counters->mapped += (uint64_t)PW_PAGE_BYTES << a->order;
     raise_peak(&a->counters->mapped_peak, a->counters->mapped);
     a->counters->tables = pw_page_table_node_bytes(a->table);
+    if (p->policy->blocks)
+        raise_peak(&a->counters->held_peak, p->policy->blocks->held(p->policy_state, p->frames, request.owner)
+                                                << PW_PAGE_SHIFT);
+    note_violations(p);
     return true;
 }
 
@@ -142,13 +184,14 @@ bool pw_address_space_map_host(struct pw_address_space *a, pw_vpn vpn, pw_pfn fr
 static enum pw_status does_not_fit(const struct pw_address_space *a, const char *name, uint64_t bytes,
                                    struct pw_error *err)
 {
-    const struct pw_frames *f = a->physical->frames;
+    const struct pw_physical_memory *p = a->physical;
     return pw_fail(
         err, PW_USER_ERROR,
         "allocation '%s' of %llu bytes does not fit: %llu of the %llu bytes of device memory are free; choose a "
-        "smaller size or a larger dram.bytes",
-        name, (unsigned long long)bytes, (unsigned long long)(pw_frames_free(f) << PW_PAGE_SHIFT),
-        (unsigned long long)(pw_frames_total(f) << PW_PAGE_SHIFT));
+        "smaller size or a larger dram.bytes%s",
+        name, (unsigned long long)bytes, (unsigned long long)(pw_frames_free(p->frames) << PW_PAGE_SHIFT),
+        (unsigned long long)(pw_frames_total(p->frames) << PW_PAGE_SHIFT),
+        p->fragment_pages ? " or less page.fragmentation" : "");
 }
 
 static struct pw_range *new_range(struct pw_address_space *a)
@@ -167,7 +210,8 @@ static struct pw_range *new_range(struct pw_address_space *a)
 enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, bool managed,
                                          pw_vaddr *out, struct pw_error *err)
 {
-    if (!managed && bytes > pw_frames_total(a->physical->frames) << PW_PAGE_SHIFT)
+    const struct pw_physical_memory *p = a->physical;
+    if (!managed && bytes > (pw_frames_total(p->frames) - p->fragment_pages) << PW_PAGE_SHIFT)
         return does_not_fit(a, name, bytes, err);
     if (bytes > OUTER_ADDRESS - a->next)
         return pw_fail(err, PW_USER_ERROR, "allocation '%s' of %llu bytes does not fit in the address space", name,
@@ -257,9 +301,35 @@ enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, 
     *out_first = (pw_vpn){r.first};
     *out_outer = (pw_vpn){r.outer};
     unmap_range(a, &r);
-    a->counters->allocated -= r.bytes;
+    a->counters->allocated -= r.bytes - r.freed;
     memmove(&a->ranges[i], &a->ranges[i + 1], (--a->range_count - i) * sizeof *a->ranges);
     a->unmapped -= i < a->unmapped;
+    tell_freed(a, r.first, r.outer);
+    return PW_OK;
+}
+
+/* What an allocation asked for of the pages before this one. */
+static uint64_t bytes_before(const struct pw_range *r, uint64_t vpn)
+{
+    uint64_t bytes = (vpn - r->first) << PW_PAGE_SHIFT;
+    return bytes < r->bytes ? bytes : r->bytes;
+}
+
+enum pw_status pw_address_space_free_part(struct pw_address_space *a, pw_vpn first, pw_vpn outer, struct pw_error *err)
+{
+    struct pw_range *r = range_around(a, first);
+    uint64_t page = 1ULL << a->order;
+    if (!r || first.v >= outer.v || outer.v > r->mapped || ((first.v | outer.v) & (page - 1)))
+        return pw_fail(err, PW_FAILED, "pages 0x%llx to 0x%llx are freed but are not backed pages of one allocation",
+                       (unsigned long long)first.v, (unsigned long long)outer.v);
+    for (uint64_t vpn = first.v; vpn < outer.v; vpn += page) {
+        if (!take_away(a, (pw_vpn){vpn}, false).present)
+            continue;
+        uint64_t bytes = bytes_before(r, vpn + page) - bytes_before(r, vpn);
+        r->freed += bytes;
+        a->counters->allocated -= bytes;
+    }
+    tell_freed(a, first.v, outer.v);
     return PW_OK;
 }
 
@@ -267,10 +337,12 @@ void pw_address_space_reset(struct pw_address_space *a, pw_vpn *out_first, pw_vp
 {
     for (size_t i = 0; i < a->range_count; i++) {
         unmap_range(a, &a->ranges[i]);
-        a->counters->allocated -= a->ranges[i].bytes;
+        a->counters->allocated -= a->ranges[i].bytes - a->ranges[i].freed;
     }
     *out_first = (pw_vpn){FIRST_ADDRESS >> PW_PAGE_SHIFT};
     *out_outer = (pw_vpn){(a->next + ALLOCATION_ALIGNMENT) >> PW_PAGE_SHIFT};
+    for (size_t i = 0; i < a->range_count; i++)
+        tell_freed(a, a->ranges[i].first, a->ranges[i].outer);
     a->range_count = a->unmapped = 0;
     a->next = FIRST_ADDRESS;
 }
@@ -296,7 +368,7 @@ static void check_mapping(void *context, pw_vpn vpn, pw_pfn frame, enum pw_page_
 enum pw_status pw_address_spaces_check(struct pw_address_space *const *spaces, unsigned count, struct pw_error *err)
 {
     const struct pw_frames *frames = spaces[0]->physical->frames;
-    uint64_t used = 0;
+    uint64_t used = spaces[0]->physical->fragment_pages;
     for (unsigned i = 0; i < count; i++) {
         struct ownership o = {.physical = spaces[i]->physical, .owner = owner_of(spaces[i])};
         pw_page_table_each(spaces[i]->table, check_mapping, &o);
@@ -306,7 +378,7 @@ enum pw_status pw_address_spaces_check(struct pw_address_space *const *spaces, u
     }
     uint64_t taken = pw_frames_total(frames) - pw_frames_free(frames);
     if (used != taken)
-        return pw_fail(err, PW_FAILED, "%llu frames are mapped or hold page tables, but %llu are taken",
+        return pw_fail(err, PW_FAILED, "%llu frames are mapped, hold page tables or are fragmented, but %llu are taken",
                        (unsigned long long)used, (unsigned long long)taken);
     return pw_frames_check(frames, err);
 }

@@ -7,44 +7,23 @@
 #ifndef PW_VM_ADDRESS_SPACE_H
 #define PW_VM_ADDRESS_SPACE_H
 
-#include "sim/option.h"
 #include "sim/stats.h"
 #include "vm/page_table.h"
+#include "vm/physical_memory.h"
 #include "vm/touched.h"
-
-struct pw_page_config {
-    uint32_t size;         /* index into 4KB, 64KB, 2MB */
-    uint32_t entry_stride; /* bytes between page-table entries */
-    uint32_t frames;       /* index into pw_frame_policies */
-};
-
-extern const struct pw_option pw_page_options[];
-
-enum pw_page_order pw_page_config_order(const struct pw_page_config *c);
 
 /* Per application. Bytes now, and the most there have been at once, which is what is reported. */
 struct pw_page_counters {
     uint64_t allocated, allocated_peak; /* asked for and not freed */
     uint64_t mapped, mapped_peak;       /* of the pages behind them */
     uint64_t tables;                    /* of page table */
+    uint64_t held_peak;                 /* of large frames, where the frame policy tells them apart */
 };
-
-/* Physical memory with the policy that hands it out, shared by all address spaces. */
-struct pw_physical_memory {
-    struct pw_frames *frames;
-    const struct pw_frame_policy *policy;
-    void *policy_state;
-    struct pw_random random;
-};
-
-enum pw_status pw_physical_memory_init(struct pw_physical_memory *p, uint64_t bytes,
-                                       const struct pw_page_config *config, uint64_t seed, struct pw_error *err);
-void pw_physical_memory_release(struct pw_physical_memory *p);
 
 /* An allocation. Pages before `mapped` have their frames. */
 struct pw_range {
     char name[32];
-    uint64_t bytes;
+    uint64_t bytes, freed;         /* asked for, and of those freed in part */
     uint64_t first, outer, mapped; /* page numbers; managed: mapped = outer */
     bool managed;
     bool wanted;    /* an explicit prefetch of it is to be sent */
@@ -85,15 +64,21 @@ enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, un
 /* Backs one allocation now, before those that were made earlier. */
 enum pw_status pw_address_space_back(struct pw_address_space *a, pw_vaddr base, struct pw_error *err);
 
-/* One managed page of the space's order. Map: false when there is no frame. Unmap: its frame is free again; returns it.
- * A frame behind those of device memory lies in host memory; nobody hands it out or takes it back. */
+/* One managed page of the space's order. Map: false when there is no frame, whatever the page manager does to find one.
+ * Unmap: it leaves, and its large page ends with it; its frame is free again; returns it. A frame behind those of device
+ * memory lies in host memory; nobody hands it out or takes it back. */
 bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn);
 bool pw_address_space_map_host(struct pw_address_space *a, pw_vpn vpn, pw_pfn frame);
 pw_pfn pw_address_space_unmap(struct pw_address_space *a, pw_vpn vpn);
 
-/* Unmaps what allocate returned (managed pages are unmapped already). The caller shoots the TLBs down, for [*out_first, *out_outer). */
+/* Unmaps what allocate returned (managed pages are unmapped already) and has the page manager look at what is left. The
+ * caller shoots the TLBs down, for [*out_first, *out_outer). */
 enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, pw_vpn *out_first, pw_vpn *out_outer,
                                      struct pw_error *err);
+
+/* The same for some pages of one allocation, [first, outer); whole pages of the space's order, that have been backed. They
+ * are gone for good, and what is left is freed as if they were still there. Pages that have no mapping stay as they are. */
+enum pw_status pw_address_space_free_part(struct pw_address_space *a, pw_vpn first, pw_vpn outer, struct pw_error *err);
 
 /* Frees whatever is left; addresses start anew. The caller shoots the TLBs down, for [*out_first, *out_outer). */
 void pw_address_space_reset(struct pw_address_space *a, pw_vpn *out_first, pw_vpn *out_outer);

@@ -229,10 +229,8 @@ static int find_in_block(const struct pw_frames *f, enum pw_page_order order, ui
     return NO_FRAME;
 }
 
-bool pw_frames_take(struct pw_frames *f, enum pw_page_order order, pw_pfn from, pw_owner owner, pw_pfn *out)
+bool pw_frames_find(const struct pw_frames *f, enum pw_page_order order, pw_pfn from, pw_pfn *out)
 {
-    if (owner == PW_OWNER_FREE)
-        return false;
     const struct summary *exhausted = &f->exhausted[size_index(order)];
     uint32_t block = summary_next(exhausted, f->blocks, from.v >> BLOCK_SHIFT);
     if (block >= f->blocks)
@@ -246,6 +244,24 @@ bool pw_frames_take(struct pw_frames *f, enum pw_page_order order, pw_pfn from, 
         place = find_in_block(f, order, block, 0);
     }
     out->v = (block << BLOCK_SHIFT) + (uint32_t)place;
+    return true;
+}
+
+bool pw_frames_take(struct pw_frames *f, enum pw_page_order order, pw_pfn from, pw_owner owner, pw_pfn *out)
+{
+    if (owner == PW_OWNER_FREE || !pw_frames_find(f, order, from, out))
+        return false;
+    mark(f, order, out->v, owner);
+    return true;
+}
+
+bool pw_frames_take_in(struct pw_frames *f, enum pw_page_order order, pw_pfn block, pw_owner owner, pw_pfn *out)
+{
+    uint32_t number = block.v >> BLOCK_SHIFT;
+    int place = owner == PW_OWNER_FREE || number >= f->blocks ? NO_FRAME : find_in_block(f, order, number, 0);
+    if (place == NO_FRAME)
+        return false;
+    out->v = (number << BLOCK_SHIFT) + (uint32_t)place;
     mark(f, order, out->v, owner);
     return true;
 }

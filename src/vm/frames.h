@@ -21,8 +21,12 @@ enum { PW_OWNER_FREE = 0, PW_OWNER_APP = 1, PW_OWNER_TABLE = 0x4000, PW_OWNER_FR
 enum pw_status pw_frames_create(uint64_t bytes, struct pw_frames **out, struct pw_error *err);
 void pw_frames_destroy(struct pw_frames *f);
 
-/* Takes the lowest free aligned run of 2^order frames at or above `from`. False when there is none. */
+/* The lowest free aligned run of 2^order frames at or above `from`. False when there is none. */
+bool pw_frames_find(const struct pw_frames *f, enum pw_page_order order, pw_pfn from, pw_pfn *out);
+/* Takes it. */
 bool pw_frames_take(struct pw_frames *f, enum pw_page_order order, pw_pfn from, pw_owner owner, pw_pfn *out);
+/* Takes the lowest free run of the 2 MiB block around `block`. */
+bool pw_frames_take_in(struct pw_frames *f, enum pw_page_order order, pw_pfn block, pw_owner owner, pw_pfn *out);
 /* Takes exactly this run; false when part of it is taken. */
 bool pw_frames_take_at(struct pw_frames *f, enum pw_page_order order, pw_pfn at, pw_owner owner);
 /* Gives a run back. Every frame of it must belong to `owner`: false (and nothing changes) otherwise. */

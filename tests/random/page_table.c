@@ -129,7 +129,8 @@ static void page_tables_agree_with_a_flat_array(void **state)
             struct pw_error err = {0};
             pw_random_init(&m->random, stride + p, "page table");
             assert_int_equal(pw_frames_create(32ULL << 20, &m->frames, &err), PW_OK);
-            void *policy_state = calloc(1, pw_frame_policies[p]->state_bytes + 1);
+            size_t bytes = pw_frame_policies[p]->state_bytes + 16 * pw_frame_policies[p]->block_bytes;
+            void *policy_state = calloc(1, bytes + 1);
             pw_frame_policies[p]->init(policy_state, m->frames, &m->random);
             struct pw_page_table_config config = {5, stride, m->frames, pw_frame_policies[p], policy_state};
             assert_int_equal(pw_page_table_create(&config, &m->table, &err), PW_OK);

@@ -13,8 +13,10 @@ struct pw_frame_request {
     pw_owner owner;
     pw_vpn vpn; /* first 4 KiB page to be backed; undefined for page tables */
     enum pw_page_order order;
-    bool whole_region; /* the aligned 2 MiB around vpn belong to one allocation, from end to end */
-    bool last_resort;  /* nothing else is left: any free frame will do */
+    /* The aligned 2 MiB around vpn belong to one allocation, from end to end; of a release: and still will, so that the
+     * page may come back. */
+    bool whole_region;
+    bool last_resort; /* nothing else is left: any free frame will do */
 };
 
 /* What a policy that tells large frames (2 MiB blocks of memory) apart offers to those who coalesce and compact pages. A
@@ -31,11 +33,13 @@ struct pw_frame_blocks {
     void (*keep_for_emergency)(void *state, pw_pfn block);
     /* The oldest of those, which stays kept; false when there is none. */
     bool (*emergency)(const void *state, pw_pfn *out_block);
-    /* The block with the least pre-fragmented data that the other fragmented blocks have room for; false: none. */
+    /* The block with the least pre-fragmented data, and nothing else, that the other fragmented blocks have room for; false:
+     * none. */
     bool (*fragmented)(const void *state, const struct pw_frames *frames, pw_pfn *out_block);
-    /* Base pages' worth of memory in the blocks assigned to an application, free frames in them included. */
+    /* Base pages' worth of memory in the blocks assigned to an owner, free frames in them included, and its pages in blocks
+     * of others. */
     uint64_t (*held)(const void *state, const struct pw_frames *frames, pw_owner owner);
-    /* Base pages that were put into a block with another application's pages, so far. */
+    /* Base pages, page tables included, that were put into a block with another application's pages, so far. */
     uint64_t (*violations)(const void *state);
 };
 
@@ -43,10 +47,11 @@ struct pw_frame_policy {
     const char *name;
     const char *summary;
     /* State is zeroed memory of state_bytes, and block_bytes more for each 2 MiB block of memory, owned by the host; init
-     * may keep nothing else. */
+     * may keep nothing else. What is taken when init is called is pre-fragmented data (PW_OWNER_FRAGMENT). */
     size_t state_bytes, block_bytes;
     void (*init)(void *state, struct pw_frames *frames, struct pw_random *random);
-    /* Takes a run for the request; false when memory is out. */
+    /* Takes a run for the request; false when there is none that it may have. With last_resort that means memory is out, but
+     * for the free frames of coalesced blocks and of those that are being emptied. */
     bool (*allocate)(void *state, struct pw_frames *frames, const struct pw_frame_request *request, pw_pfn *out);
     /* Gives it back. */
     void (*release)(void *state, struct pw_frames *frames, const struct pw_frame_request *request, pw_pfn at);
