@@ -211,7 +211,7 @@ enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char 
                                          pw_vaddr *out, struct pw_error *err)
 {
     const struct pw_physical_memory *p = a->physical;
-    if (!managed && bytes > (pw_frames_total(p->frames) - p->fragment_pages) << PW_PAGE_SHIFT)
+    if (!managed && bytes > p->usable << PW_PAGE_SHIFT)
         return does_not_fit(a, name, bytes, err);
     if (bytes > OUTER_ADDRESS - a->next)
         return pw_fail(err, PW_USER_ERROR, "allocation '%s' of %llu bytes does not fit in the address space", name,

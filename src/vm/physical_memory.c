@@ -60,6 +60,19 @@ static void fragment(struct pw_physical_memory *p, const struct pw_page_config *
         }
 }
 
+/* 4 KiB pages that free memory has room for in pages of this order. */
+static uint64_t count_room(const struct pw_frames *f, enum pw_page_order order)
+{
+    uint64_t runs = 0;
+    if (order == PW_PAGE_4K)
+        return pw_frames_free(f);
+    if (order == PW_PAGE_2M)
+        return pw_frames_free_blocks(f) * BLOCK_PAGES;
+    for (pw_pfn at = {0}; pw_frames_find(f, order, at, &at); at.v += 1U << order)
+        runs++;
+    return runs << order;
+}
+
 enum pw_status pw_physical_memory_init(struct pw_physical_memory *p, uint64_t bytes,
                                        const struct pw_page_config *config, uint64_t seed, struct pw_error *err)
 {
@@ -67,9 +80,12 @@ enum pw_status pw_physical_memory_init(struct pw_physical_memory *p, uint64_t by
     enum pw_status status = pw_frames_create(bytes, &p->frames, err);
     if (status != PW_OK)
         return status;
-    fragment(p, config, seed);
-    pw_pfn any;
-    if (!pw_frames_find(p->frames, pw_page_config_order(config), (pw_pfn){0}, &any)) {
+    p->usable = pw_frames_total(p->frames);
+    if (config->fragmentation > 0) {
+        fragment(p, config, seed);
+        p->usable = count_room(p->frames, pw_page_config_order(config));
+    }
+    if (!p->usable) {
         pw_physical_memory_release(p);
         return pw_fail(err, PW_USER_ERROR,
                        "page.fragmentation and page.occupancy leave no free frame for a page of %s; lower one of them",
@@ -91,16 +107,4 @@ void pw_physical_memory_release(struct pw_physical_memory *p)
     pw_frames_destroy(p->frames);
     free(p->policy_state);
     *p = (struct pw_physical_memory){0};
-}
-
-uint64_t pw_physical_memory_room(const struct pw_physical_memory *p, enum pw_page_order order)
-{
-    if (order == PW_PAGE_4K)
-        return pw_frames_free(p->frames);
-    if (order == PW_PAGE_2M)
-        return pw_frames_free_blocks(p->frames) * BLOCK_PAGES;
-    uint64_t runs = 0;
-    for (pw_pfn at = {0}; pw_frames_find(p->frames, order, at, &at); at.v += 1U << order)
-        runs++;
-    return runs << order;
 }

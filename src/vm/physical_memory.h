@@ -29,6 +29,7 @@ struct pw_physical_memory {
     void *policy_state;
     struct pw_random random;
     uint64_t fragment_pages;         /* of pre-fragmented data */
+    uint64_t usable;                 /* 4 KiB pages beside them, in runs of the page size configured */
     uint64_t violations;             /* of the soft guarantee; kept by those who map and unmap */
     struct pw_page_manager *manager; /* whom to ask for room and to tell what is freed, or NULL */
 };
@@ -37,8 +38,5 @@ struct pw_physical_memory {
 enum pw_status pw_physical_memory_init(struct pw_physical_memory *p, uint64_t bytes,
                                        const struct pw_page_config *config, uint64_t seed, struct pw_error *err);
 void pw_physical_memory_release(struct pw_physical_memory *p);
-
-/* 4 KiB pages that free memory has room for when it is mapped in pages of this order. Counts them: not for every day. */
-uint64_t pw_physical_memory_room(const struct pw_physical_memory *p, enum pw_page_order order);
 
 #endif
