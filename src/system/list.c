@@ -102,6 +102,8 @@ static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct p
     if (status == PW_OK) /* has more units to measure than the others */
         status = pw_options_set(options, "paging.mode", "demand", "listing", err);
     if (status == PW_OK)
+        status = pw_options_set(options, "page.frames", "contiguity", "listing", err);
+    if (status == PW_OK)
         status = pw_config_finish(&config, options, err);
     if (status == PW_OK)
         status = pw_program_parse(pw_workloads[0]->name, &program, err);

@@ -73,7 +73,7 @@ enum pw_status pw_paging_create(struct pw_system *s, struct pw_error *err)
     enum pw_status status = pw_link_create(&s->config.link, s->config.gpu.clock_mhz, s->events, &s->link, err);
     if (status != PW_OK)
         return status;
-    uint64_t frames = pw_frames_total(s->physical.frames), before_host = first_host_frame(s);
+    uint64_t frames = s->physical.usable, before_host = first_host_frame(s);
     struct pw_uvm_wiring wiring = {.events = s->events,
                                    .link = s->link,
                                    .timeline = s->timeline,

@@ -69,7 +69,13 @@ static enum pw_status register_statistics(struct pw_system *s, struct pw_error *
     COUNTER("mem.allocated_bytes", allocated_peak, "Most bytes that the program had allocated at once.");
     COUNTER("mem.mapped_bytes", mapped_peak, "Most bytes of the pages behind them.");
     COUNTER("mem.table_bytes", tables, "Bytes of page tables.");
+    if (s->physical.policy->blocks)
+        COUNTER("mem.held_bytes", held_peak, "Most bytes of the 2 MiB frames it had, what was free in them included.");
 #undef COUNTER
+    if (s->physical.policy->blocks)
+        pw_stats_counter(s->stats, "page.guarantee_violations", "pages",
+                         "Base pages and page tables put into a 2 MiB frame with another application's pages.",
+                         &s->physical.violations, 0, 0);
     pw_stats_counter(s->stats, "mem.touched_bytes", "bytes", "Bytes of the 4 KiB pages that the program has accessed.",
                      s->touched, sizeof s->touched[0], offsetof(struct pw_touched, bytes));
     pw_stats_ratio(s->stats, "mem.bloat", "", "Bytes mapped for each byte of touched pages.", "mem.mapped_bytes",
