@@ -28,7 +28,7 @@ static enum pw_status backend_free(void *backend, uint32_t id, pw_vaddr base, ui
     pw_vpn first, outer;
     enum pw_status status = PW_OK;
     if (a->system->uvm)
-        status = pw_uvm_free(a->system->uvm, a->space.asid, pw_vpn_of(base), err);
+        status = pw_pages_free_managed(a, pw_vpn_of(base), err);
     if (status == PW_OK)
         status = pw_address_space_free(&a->space, base, &first, &outer, err);
     if (status == PW_OK)
@@ -69,9 +69,8 @@ static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct
     a->held = l;
     if (!pw_paging_before_launch(a, data_is_there))
         return PW_OK;
-    struct pw_address_space *space = &a->space;
     unsigned failed;
-    enum pw_status status = pw_address_spaces_back(&space, 1, &failed, err);
+    enum pw_status status = pw_pages_back(s, a->index, 1, &failed, err);
     if (status == PW_OK)
         status = pw_gpu_launch(s->gpu, a->index, l, now, err);
     if (status != PW_OK)
@@ -111,7 +110,7 @@ static enum pw_status backend_prefetch(void *backend, uint32_t id, pw_vaddr base
     (void)id;
     struct pw_app *a = backend;
     if (!a->system->uvm)
-        return pw_address_space_back(&a->space, base, err);
+        return pw_pages_back_one(a, base, err);
     struct pw_range *r = pw_address_space_find(&a->space, base);
     if (!r)
         return pw_fail(err, PW_FAILED, "address 0x%llx is prefetched but not allocated", (unsigned long long)base.v);
@@ -171,7 +170,7 @@ static void start_over(struct pw_app *a, pw_cycle now)
     a->host = NULL;
     enum pw_status status = PW_OK;
     for (size_t i = 0; s->uvm && status == PW_OK && i < a->space.range_count; i++)
-        status = pw_uvm_free(s->uvm, a->space.asid, (pw_vpn){a->space.ranges[i].first}, &err);
+        status = pw_pages_free_managed(a, (pw_vpn){a->space.ranges[i].first}, &err);
     pw_address_space_reset(&a->space, &first, &outer);
     pw_gpu_shootdown(s->gpu, a->space.asid, first, outer);
     if (status != PW_OK || create_host(a, &err) != PW_OK)
@@ -257,28 +256,22 @@ void pw_app_launch_done(void *system, unsigned app, pw_cycle now)
     resume(a, now);
 }
 
-static enum pw_status back_all(struct pw_system *s, struct pw_address_space *const *spaces, unsigned *out_failed,
-                               struct pw_error *err)
+static enum pw_status back_all(struct pw_system *s, unsigned *out_failed, struct pw_error *err)
 {
     if (s->config.apps.backing == PW_BACKING_IN_TURN)
-        return pw_address_spaces_back(spaces, s->app_count, out_failed, err);
+        return pw_pages_back(s, 0, s->app_count, out_failed, err);
     enum pw_status status = PW_OK;
-    for (unsigned i = 0, alone; status == PW_OK && i < s->app_count; i++) {
-        *out_failed = i;
-        status = pw_address_spaces_back(&spaces[i], 1, &alone, err);
-    }
+    for (unsigned i = 0; status == PW_OK && i < s->app_count; i++)
+        status = pw_pages_back(s, i, 1, out_failed, err);
     return status;
 }
 
 void pw_apps_start(struct pw_system *s)
 {
-    struct pw_address_space *spaces[PW_MAX_APPS];
     struct pw_error err;
     s->starting = true;
-    for (unsigned i = 0; i < s->app_count && !s->stop; i++) {
-        spaces[i] = &s->apps[i].space;
+    for (unsigned i = 0; i < s->app_count && !s->stop; i++)
         resume(&s->apps[i], 0);
-    }
     s->starting = false;
     if (s->stop)
         return;
@@ -287,7 +280,7 @@ void pw_apps_start(struct pw_system *s)
     for (unsigned i = 0; status == PW_OK && s->uvm && i < s->app_count; i++)
         pw_paging_send_wanted(&s->apps[i]);
     if (status == PW_OK)
-        status = back_all(s, spaces, &app, &err);
+        status = back_all(s, &app, &err);
     for (unsigned i = 0; status == PW_OK && i < s->app_count; i++) {
         app = i;
         if (s->apps[i].held)

@@ -1,4 +1,6 @@
 /* Listings of what there is: machines, designs, workloads, policies, options and metrics. */
+#include "policy/coalesce/coalesce_policy.h"
+#include "policy/compact/compact_policy.h"
 #include "policy/dram/dram_policy.h"
 #include "system/catalog.h"
 #include "system/parameters.h"
@@ -61,6 +63,16 @@ static void list_policies(pw_list_visit *visit, void *context)
                                             .summary = pw_frame_policies[i]->summary,
                                             .detail = "frame allocation",
                                             .value = "page.frames"});
+    for (int i = 0; pw_coalesce_policies[i]; i++)
+        visit(context, &(struct pw_listing){.name = pw_coalesce_policy_names[i],
+                                            .summary = pw_coalesce_policies[i]->summary,
+                                            .detail = "page size",
+                                            .value = "coalesce.policy"});
+    for (int i = 0; pw_compact_policies[i]; i++)
+        visit(context, &(struct pw_listing){.name = pw_compact_policy_names[i],
+                                            .summary = pw_compact_policies[i]->summary,
+                                            .detail = "compaction",
+                                            .value = "compact.policy"});
     for (int i = 0; pw_dram_policies[i]; i++)
         visit(context, &(struct pw_listing){.name = pw_dram_policy_names[i],
                                             .summary = pw_dram_policies[i]->summary,
@@ -103,6 +115,8 @@ static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct p
         status = pw_options_set(options, "paging.mode", "demand", "listing", err);
     if (status == PW_OK)
         status = pw_options_set(options, "page.frames", "contiguity", "listing", err);
+    if (status == PW_OK)
+        status = pw_options_set(options, "coalesce.policy", "in-place", "listing", err);
     if (status == PW_OK)
         status = pw_config_finish(&config, options, err);
     if (status == PW_OK)

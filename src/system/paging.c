@@ -38,7 +38,12 @@ static struct pw_address_space *space_of(void *system, pw_asid asid)
 
 static bool map(void *system, pw_asid asid, pw_vpn vpn)
 {
-    return pw_address_space_map(space_of(system, asid), vpn);
+    struct pw_system *s = system;
+    if (!pw_address_space_map(space_of(s, asid), vpn))
+        return false;
+    if (s->manager)
+        pw_page_manager_arrived(s->manager, asid, vpn, (pw_vpn){vpn.v + 1});
+    return true;
 }
 
 static void unmap(void *system, pw_asid asid, pw_vpn vpn)

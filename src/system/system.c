@@ -1,6 +1,8 @@
 /* Builds a system, connects host programs with the GPU, and runs the event loop. */
 #include "system/system.h"
 
+#include "policy/coalesce/coalesce_policy.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +82,8 @@ static enum pw_status register_statistics(struct pw_system *s, struct pw_error *
                      s->touched, sizeof s->touched[0], offsetof(struct pw_touched, bytes));
     pw_stats_ratio(s->stats, "mem.bloat", "", "Bytes mapped for each byte of touched pages.", "mem.mapped_bytes",
                    "mem.touched_bytes", 1);
+    if (s->manager)
+        pw_page_manager_register(s->manager, s->stats);
     if (s->uvm) {
         pw_uvm_register(s->uvm, s->stats);
         pw_link_register(s->link, s->stats);
@@ -172,6 +176,7 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
                                    .timeline = s->timeline,
                                    .page_log = s->page_log,
                                    .breakdown = s->spec->breakdown,
+                                   .tally_walks = pw_coalesce_policies[s->config.coalesce.policy]->tallies,
                                    .uvm = s->uvm,
                                    .link = s->link,
                                    .frames = pw_frames_total(s->physical.frames),
@@ -180,6 +185,8 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
                                    .launch_done = pw_app_launch_done,
                                    .failed = gpu_failed};
     status = pw_gpu_create(&s->config.gpu, &wiring, &s->gpu, err);
+    if (status == PW_OK)
+        status = pw_pages_create(s, err);
     return status == PW_OK ? register_statistics(s, err) : status;
 }
 
@@ -213,6 +220,7 @@ void pw_system_destroy(struct pw_system *s)
 {
     if (!s)
         return;
+    pw_pages_destroy(s);
     pw_gpu_destroy(s->gpu);
     for (unsigned i = 0; i < s->app_count; i++)
         pw_app_destroy(&s->apps[i]);

@@ -7,6 +7,7 @@
 
 #include "pagewalk/pagewalk.h"
 #include "system/config.h"
+#include "system/pages.h"
 
 struct pw_system;
 
@@ -57,6 +58,8 @@ struct pw_system {
     struct pw_link *link; /* with uvm */
     struct pw_uvm *uvm;   /* NULL when paging is free */
     struct pw_gpu *gpu;
+    struct pw_page_manager *manager;              /* or NULL */
+    struct pw_address_space *spaces[PW_MAX_APPS]; /* with a manager */
     struct pw_stats *stats;
     struct pw_timeline *timeline; /* or NULL; tracks 0 to app_count - 1 have the launches */
     struct pw_page_log *page_log; /* or NULL */

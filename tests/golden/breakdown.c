@@ -97,7 +97,7 @@ static const struct pw_metric *find(const struct pw_result *r, unsigned app, con
 static void add_up(const struct pw_result *r, const char *name)
 {
     size_t states = r->breakdown_count / r->app_count;
-    assert_int_equal(states, 12);
+    assert_int_equal(states, 13);
     for (unsigned app = 0; app < r->app_count; app++) {
         uint64_t cycles = 0, issued = 0;
         double percent = 0;
