@@ -17,8 +17,9 @@
  * in them is not issued again.
  *
  * Without a free large frame, data that lies scattered in frames of its own (Section 6.4) is moved together in the same
- * way. When there is nothing to be gained by that either, a coalesced page that was left for such an emergency is
- * splintered, so that what is free in it can be handed out; no data moves then and nobody waits. */
+ * way. When there is nothing to be gained by that either, and it is a base page that needs a place, a coalesced page that
+ * was left for such an emergency is splintered, so that what is free in it can be handed out; no data moves then and
+ * nobody waits. */
 #include "vm/page_manager_internal.h"
 
 static struct pw_page_table *table_of(const struct pw_page_manager *m, pw_asid asid)
@@ -217,8 +218,7 @@ static bool splinter_kept(struct pw_page_manager *m)
 
 bool pw_compact_make_room(struct pw_page_manager *m, pw_asid asid, bool whole_region)
 {
-    (void)whole_region;
     if (!m->compaction->makes_room || !blocks_of(m))
         return false;
-    return empty_fragmented(m, asid) || splinter_kept(m);
+    return empty_fragmented(m, asid) || (!whole_region && splinter_kept(m));
 }
