@@ -40,6 +40,46 @@ void pw_page_manager_destroy(struct pw_page_manager *m)
     free(m);
 }
 
+struct large_pages {
+    const struct pw_page_table *table;
+    uint64_t region, count; /* the last region seen */
+};
+
+static void count_large(void *context, pw_vpn vpn, pw_pfn frame, enum pw_page_order order)
+{
+    (void)frame;
+    (void)order;
+    struct large_pages *l = context;
+    if (pw_region_of(vpn).v == l->region)
+        return;
+    l->region = pw_region_of(vpn).v;
+    l->count += pw_page_table_is_large(l->table, vpn);
+}
+
+/* A large page ends when it is splintered, or with the last of its base pages. */
+static enum pw_status check_large_pages(void *manager, struct pw_error *err)
+{
+    const struct pw_page_manager *m = manager;
+    for (unsigned app = 0; app < m->wiring.apps; app++) {
+        struct large_pages l = {.table = m->wiring.spaces[app]->table, .region = UINT64_MAX};
+        pw_page_table_each(l.table, count_large, &l);
+        if (m->counters[app].splintered + l.count > m->counters[app].coalesced)
+            return pw_fail(err, PW_FAILED, "app%u has %llu large pages and has lost %llu, but only %llu were made", app,
+                           (unsigned long long)l.count, (unsigned long long)m->counters[app].splintered,
+                           (unsigned long long)m->counters[app].coalesced);
+    }
+    return PW_OK;
+}
+
+static enum pw_status check_writes(void *manager, struct pw_error *err)
+{
+    uint64_t pending = pw_page_manager_pending(manager);
+    if (pending)
+        return pw_fail(err, PW_FAILED, "%llu operations of the page manager are under way",
+                       (unsigned long long)pending);
+    return PW_OK;
+}
+
 void pw_page_manager_register(struct pw_page_manager *m, struct pw_stats *stats)
 {
 #define COUNTER(name, unit, field, help)                                                                               \
@@ -57,6 +97,8 @@ void pw_page_manager_register(struct pw_page_manager *m, struct pw_stats *stats)
     COUNTER("pauses", "pauses", pauses, "Times that all SMs stood still for the page manager.");
     COUNTER("pause_cycles", "cycles", pause_cycles, "Cycles that all SMs stood still for it.");
 #undef COUNTER
+    pw_stats_identity_check(stats, "every large page was made of base pages", check_large_pages, m);
+    pw_stats_identity_check(stats, "the page manager has nothing under way", check_writes, m);
 }
 
 void pw_page_manager_arrived(struct pw_page_manager *m, pw_asid asid, pw_vpn first, pw_vpn outer)
@@ -67,13 +109,15 @@ void pw_page_manager_arrived(struct pw_page_manager *m, pw_asid asid, pw_vpn fir
 
 bool pw_page_manager_make_room(struct pw_page_manager *m, pw_asid asid, bool whole_region)
 {
-    return pw_compact_make_room(m, asid, whole_region);
+    return pw_compact_make_room(m, asid, whole_region) || (m->migrator && pw_migrator_make_room(m));
 }
 
 void pw_page_manager_evicting(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
 {
     if (pw_page_table_is_large(m->wiring.spaces[asid]->table, vpn))
         pw_splinter(m, asid, vpn);
+    if (m->migrator)
+        pw_migrator_freed(m, asid, vpn, (pw_vpn){vpn.v + 1});
 }
 
 void pw_page_manager_freed(struct pw_page_manager *m, pw_asid asid, pw_vpn first, pw_vpn outer)
@@ -92,5 +136,5 @@ void pw_page_manager_walked(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
 
 uint64_t pw_page_manager_pending(const struct pw_page_manager *m)
 {
-    return m->writes_pending;
+    return m->writes_pending + (m->migrator ? pw_migrator_pending(m->migrator) : 0);
 }

@@ -60,6 +60,14 @@ void pw_pause_sms(struct pw_page_manager *m, pw_asid asid, uint64_t cycles);
 enum pw_status pw_migrator_create(struct pw_page_manager *m, struct pw_error *err);
 void pw_migrator_destroy(struct pw_migrator *g);
 void pw_migrator_walked(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn);
+/* These pages leave, for whatever reason: a job that copies one of them is given up. */
 void pw_migrator_freed(struct pw_page_manager *m, pw_asid asid, pw_vpn first, pw_vpn outer);
+/* Gives the frame of its job back, if there is one. */
+bool pw_migrator_make_room(struct pw_page_manager *m);
+/* Lines being copied. A request of one has PW_COPY_OWNER in its owner, where those for entries have the job's number. */
+enum { PW_COPY_JOBS = 0x3fffffff };
+#define PW_COPY_OWNER 0x80000000U
+void pw_migrator_answered(struct pw_page_manager *m, struct pw_request *r, pw_cycle now);
+uint64_t pw_migrator_pending(const struct pw_migrator *g);
 
 #endif

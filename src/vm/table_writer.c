@@ -84,6 +84,10 @@ void pw_page_manager_written(void *manager, struct pw_request *r, pw_cycle now)
 {
     struct pw_page_manager *m = manager;
     uint32_t job = r->owner;
+    if (job != NO_JOB && job & PW_COPY_OWNER) {
+        pw_migrator_answered(m, r, now);
+        return;
+    }
     pw_asid asid = r->app;
     pw_vpn first = {r->vaddr_line};
     unsigned count = r->source;
