@@ -240,20 +240,23 @@ static void scheduler_step(void *object, uint64_t index, pw_cycle now)
         post_scheduler(sm, (uint32_t)index, now);
 }
 
-/* The pause begins at `from`. What is left of a run of arithmetic comes after it; so do the cycles that the scheduler is
- * then free from. They are stalls, counted as the pause begins. */
+/* Holds a scheduler back until `until`. An instruction that issues in this very cycle is through; what is left of a run of
+ * arithmetic then comes after the pause, and its result is taken to be there with its last instruction. The cycles that
+ * are lost are stalls, counted as the pause begins. */
 static void pause_scheduler(struct pw_sm *sm, uint32_t index, pw_cycle from, pw_cycle until)
 {
     struct pw_scheduler *s = &sm->schedulers[index];
+    bool issuing = s->free > from;
+    pw_cycle begin = from + (issuing && from == sm->gpu->wiring.events->now);
     pw_cycle idle_since = s->free > s->resident_since ? s->free : s->resident_since;
-    if (idle_since > from)
-        idle_since = from;
-    if (s->resident) {
+    if (issuing)
+        idle_since = begin;
+    if (s->resident && until > idle_since) {
         sm->gpu->counters[sm->app].stall_cycles += until - idle_since;
         if (sm->gpu->wiring.timeline)
             pw_sm_timeline_stall(sm, index, idle_since, until);
     }
-    s->free = until + (s->free > from ? s->free - from : 0);
+    s->free = until + (issuing ? s->free - begin : 0);
 }
 
 void pw_gpu_pause(struct pw_gpu *g, pw_cycle until)
