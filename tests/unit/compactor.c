@@ -364,6 +364,99 @@ static void kept_pages_are_splintered_one_by_one_when_no_frame_is_left(void **st
     mosaic_close(&w);
 }
 
+/* A world in which so many percent of the base pages of every large frame are taken. */
+static struct mosaic *fragmented_world(struct mosaic *w, double occupancy)
+{
+    w->page.fragmentation = 100;
+    w->page.occupancy = occupancy;
+    return world(w);
+}
+
+static uint64_t fragments(const struct mosaic *w)
+{
+    uint64_t n = 0;
+    for (uint32_t block = 0; block < w->blocks; block++)
+        n += mosaic_owned(w, block, PW_OWNER_FRAGMENT);
+    return n;
+}
+
+/* mosaic-sec44-oom-avoid: no large frame is free, but half of memory is. Each whole region has one frame emptied for it, as
+ * long as the others have room for its data; that is copied at its price, and none of it is lost. */
+static void fragmented_frames_are_emptied_for_whole_regions(void **state)
+{
+    (void)state;
+    struct mosaic w = {0};
+    fragmented_world(&w, 50);
+    assert_int_equal(free_blocks(&w), 0);
+    for (unsigned i = 1; i <= 6; i++) { /* page tables take some of the room of the eighth, and lie in the seventh */
+        pw_vpn a = mosaic_allocate(&w, 0, MOSAIC_PAGES);
+        assert_true(mosaic_is_large(&w, 0, a));
+        assert_int_equal(mosaic_counters(&w, 0)->compactions, i);
+        assert_int_equal(mosaic_counters(&w, 0)->migrated, i * HALF);
+        assert_int_equal(mosaic_counters(&w, 0)->pause_cycles, i * HALF * MOSAIC_COPY);
+        assert_int_equal(fragments(&w), 16 * HALF);
+    }
+    take_free_frames(&w, 0);
+    assert_int_equal(pw_frames_free(w.physical.frames), 0);
+    assert_int_equal(mosaic_counters(&w, 0)->compactions, 7);
+    assert_int_equal(mosaic_counters(&w, 0)->coalesced, 6);
+    assert_int_equal(fragments(&w), 16 * HALF);
+    mosaic_close(&w);
+}
+
+/* mosaic-sec64-no-cac: pages lie between the data that was there, none of which moves, and nothing can be coalesced. */
+static void without_compaction_fragmented_frames_stay_fragmented(void **state)
+{
+    (void)state;
+    struct mosaic w = {.compact = "none"};
+    fragmented_world(&w, 50);
+    pw_vpn a = mosaic_allocate(&w, 0, 4 * MOSAIC_PAGES);
+    for (unsigned i = 0; i < 4; i++)
+        assert_false(mosaic_is_large(&w, 0, (pw_vpn){a.v + i * MOSAIC_PAGES}));
+    assert_int_equal(mosaic_counters(&w, 0)->compactions, 0);
+    assert_int_equal(mosaic_counters(&w, 0)->migrated, 0);
+    for (uint32_t block = 0; block < w.blocks; block++)
+        assert_int_equal(mosaic_owned(&w, block, PW_OWNER_FRAGMENT), HALF);
+    mosaic_close(&w);
+}
+
+/* Three quarters are taken everywhere: a frame that is emptied fills three others; then nothing can be gained. */
+static void nothing_is_moved_when_no_frame_can_be_emptied(void **state)
+{
+    (void)state;
+    struct mosaic w = {.blocks = 6};
+    fragmented_world(&w, 75);
+    mosaic_allocate(&w, 0, MOSAIC_PAGES);
+    uint64_t moved = mosaic_counters(&w, 0)->migrated;
+    assert_int_equal(moved, MOSAIC_PAGES * 3 / 4);
+    assert_false(pw_page_manager_make_room(w.manager, 0, true));
+    assert_int_equal(mosaic_counters(&w, 0)->migrated, moved);
+    assert_int_equal(fragments(&w), 6 * MOSAIC_PAGES * 3 / 4);
+    mosaic_close(&w);
+}
+
+/* mosaic-sec44-emergency-use: a kept page stays large while there is still a frame to be emptied. */
+static void kept_pages_stay_large_while_fragmented_frames_can_be_emptied(void **state)
+{
+    (void)state;
+    struct mosaic w = {0};
+    fragmented_world(&w, 25);
+    pw_vpn a = mosaic_allocate(&w, 0, MOSAIC_PAGES);
+    mosaic_free(&w, 0, a, 100);
+    uint64_t emptied = mosaic_counters(&w, 0)->compactions;
+    for (unsigned i = 0; i < 3; i++) {
+        mosaic_allocate(&w, 0, MOSAIC_PAGES - 1); /* base pages, a frame's worth each time */
+        assert_in_range(mosaic_counters(&w, 0)->compactions, emptied + 1, emptied + 2);
+        emptied = mosaic_counters(&w, 0)->compactions;
+        assert_true(mosaic_is_large(&w, 0, a));
+    }
+    assert_int_equal(mosaic_counters(&w, 0)->emergencies, 0);
+    take_free_frames(&w, 0);
+    assert_int_equal(mosaic_counters(&w, 0)->emergencies, 1);
+    assert_false(mosaic_is_large(&w, 0, a));
+    mosaic_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +474,10 @@ int main(void)
         cmocka_unit_test(what_is_free_in_a_coalesced_frame_is_handed_out_to_nobody),
         cmocka_unit_test(without_compaction_nothing_is_splintered_or_moved),
         cmocka_unit_test(kept_pages_are_splintered_one_by_one_when_no_frame_is_left),
+        cmocka_unit_test(fragmented_frames_are_emptied_for_whole_regions),
+        cmocka_unit_test(without_compaction_fragmented_frames_stay_fragmented),
+        cmocka_unit_test(nothing_is_moved_when_no_frame_can_be_emptied),
+        cmocka_unit_test(kept_pages_stay_large_while_fragmented_frames_can_be_emptied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
