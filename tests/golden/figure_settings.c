@@ -1,4 +1,4 @@
-/* What the figures of demand paging hold fixed, against what the papers say of their experiments: an option in effect in a
+/* What figures hold fixed, against what the papers say of their experiments: an option in effect in a
  * variant, once machine, design and the figure's settings are laid over the defaults. Every row names its claim. */
 #include "exp/figure.h"
 #include "system/catalog.h"
@@ -52,6 +52,36 @@ static const struct row rows[] = {
     {"uvm-fig16-levels", "uvm/fig16", "tbn-125", "uvm.oversubscription", "125"},
     {"mosaic-fig04-norm", "mosaic/fig04", "4k", "paging.mode", "free"},
     {"mosaic-fig04-norm", "mosaic/fig04", "4k", "page.size", "4KB"},
+    {"mosaic-fig12-default-paging", "mosaic/fig08", NULL, "paging.mode", "demand"},
+    {"mosaic-fig12-default-paging", "mosaic/fig09", NULL, "paging.mode", "demand"},
+    {"mosaic-fig12-default-paging", "mosaic/fig10", NULL, "paging.mode", "demand"},
+    {"mosaic-fig12-default-paging", "mosaic/fig11", NULL, "paging.mode", "demand"},
+    {"mosaic-fig14-norm", "mosaic/fig14", "4k", "page.frames", "first-free"},
+    {"mosaic-fig14-norm", "mosaic/fig14", "4k", "l1_tlb.base_entries", "128"},
+    {"mosaic-fig14-norm", "mosaic/fig14", "4k", "l2_tlb.base_entries", "512"},
+    {"mosaic-fig15-norm", "mosaic/fig15", "4k", "page.frames", "first-free"},
+    {"mosaic-fig15-norm", "mosaic/fig15", "4k", "l1_tlb.large_entries", "16"},
+    {"mosaic-fig15-norm", "mosaic/fig15", "4k", "l2_tlb.large_entries", "256"},
+    {"mosaic-sec64-designs", "mosaic/fig16a", "none-100", "compact.policy", "none"},
+    {"mosaic-sec64-designs", "mosaic/fig16b", "none-50", "compact.policy", "none"},
+    {"mosaic-sec64-designs", "mosaic/fig16a", "cac-100", "compact.policy", "contiguity-aware"},
+    {"mosaic-sec64-designs", "mosaic/fig16a", "cac-100", "compact.copy", "channel"},
+    {"mosaic-sec64-designs", "mosaic/fig16b", "cac-50", "compact.policy", "contiguity-aware"},
+    {"mosaic-sec64-designs", "mosaic/fig16b", "cac-50", "compact.copy", "channel"},
+    {"mosaic-sec64-designs", "mosaic/fig16a", "bc-100", "compact.policy", "contiguity-aware"},
+    {"mosaic-sec64-designs", "mosaic/fig16a", "bc-100", "compact.copy", "bulk"},
+    {"mosaic-sec64-designs", "mosaic/fig16b", "bc-50", "compact.policy", "contiguity-aware"},
+    {"mosaic-sec64-designs", "mosaic/fig16b", "bc-50", "compact.copy", "bulk"},
+    {"mosaic-sec64-designs", "mosaic/fig16a", "free-100", "compact.policy", "contiguity-aware"},
+    {"mosaic-sec64-designs", "mosaic/fig16a", "free-100", "compact.copy", "free"},
+    {"mosaic-sec64-designs", "mosaic/fig16b", "free-50", "compact.policy", "contiguity-aware"},
+    {"mosaic-sec64-designs", "mosaic/fig16b", "free-50", "compact.copy", "free"},
+    {"mosaic-fig16a-occupancy", "mosaic/fig16a", NULL, "page.occupancy", "50"},
+    {"mosaic-fig16a-occupancy", "mosaic/fig16a", "cac-92", "page.fragmentation", "92"},
+    {"mosaic-fig16b-index", "mosaic/fig16b", NULL, "page.fragmentation", "100"},
+    {"mosaic-fig16b-index", "mosaic/fig16b", "cac-25", "page.occupancy", "25"},
+    {"mosaic-fig16b-index", "mosaic/table2", "mosaic-25", "page.fragmentation", "100"},
+    {"mosaic-fig16b-index", "mosaic/table2", "mosaic-25", "page.occupancy", "25"},
 };
 
 static void check_variant(const struct row *row, const struct pw_figure_variant *v)
