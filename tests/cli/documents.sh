@@ -32,6 +32,20 @@ for line in page.splitlines():
             same, different = same + agrees, different + (not agrees)
 assert re.search(rf"^{same} of 54 entries come out as in the paper .*, {different} differ", page, re.M), (same, different)
 PYTHON
+check 'docs/calibration.md is what was measured (scripts/calibration rewrites it)' eval \
+  '"$source_root/scripts/calibration" --print >calibration.md && diff calibration.md "$source_root/docs/calibration.md"'
+check 'docs/calibration.svg shows what was measured (scripts/calibration rewrites it)' eval \
+  '"$source_root/scripts/calibration" --print-chart >calibration.svg && diff calibration.svg "$source_root/docs/calibration.svg"'
+check 'what docs/calibration.md calls chosen is what the machines have (if not, scripts/calibration has to measure again)' \
+  python3 - "$source_root" "$pagewalk" <<'PYTHON'
+import json, pathlib, subprocess, sys
+chart = json.loads((pathlib.Path(sys.argv[1]) / "data/calibration.json").read_text())["chart"]
+for machine, chosen in chart["chosen"].items():
+    run = [sys.argv[2], "run", "-m", machine, "-w", "vecadd:n=1k", "--quiet", "--json", "-"]
+    options = json.loads(subprocess.check_output(run))["options"]
+    other = {key: (value, options[key]) for key, value in chosen.items() if options[key] != value}
+    assert not other, (machine, other)
+PYTHON
 # mask-tab2-group-low-low mask-tab2-group-low-high mask-tab2-group-high-low mask-tab2-group-high-high
 check 'data/mask-table2.csv has the four groups of the paper' python3 - "$source_root" <<'PYTHON'
 import csv, pathlib, sys
