@@ -97,16 +97,17 @@ check 'and is the baseline under another name: no further runs' eval \
   '[ "$(python3 -c "import sqlite3; print(sqlite3.connect(\"undisturbed.db\").execute(\"SELECT count(*) FROM run\").fetchone()[0])")" = 13 ]'
 
 check 'without names, figures that decide claims are taken; the others when they are named' python3 - "$pagewalk" "$source_root" <<'PYTHON'
-import pathlib, re, subprocess, sys
+import json, pathlib, re, subprocess, sys
 def planned(*names):
     said = subprocess.check_output([sys.argv[1], "reproduce", *names, "--full", "--plan", "--db", "plan.db"], text=True)
     return int(re.match(r"(\d+) figures", said)[1])
-decides = {path: "\nclaims:" in path.read_text() for path in pathlib.Path(sys.argv[2]).glob("experiments/*/*.yaml")}
-studies = [path for path in decides if path.parent.name == "calibration"]
-assert studies and not any(decides[path] for path in studies), studies
+names = [f["name"] for f in json.loads(subprocess.check_output([sys.argv[1], "list", "figures", "--json"]))]
+decides = {name: "\nclaims:" in pathlib.Path(sys.argv[2], "experiments", name + ".yaml").read_text() for name in names}
+studies = [name for name in names if name.startswith("calibration/")]
+assert studies and not any(decides[name] for name in studies), studies
 assert planned() == sum(decides.values()), (planned(), decides)
 assert planned("calibration") == len(studies)
-assert planned("calibration/" + studies[0].stem) == 1
+assert planned(studies[0]) == 1
 PYTHON
 
 fails 'an unknown paper' 2 'no paper or figure "mosiac"; did you mean mosaic' reproduce mosiac
