@@ -198,12 +198,12 @@ static void look_for_block(void *context, pw_vpn vpn, pw_pfn frame, enum pw_page
     s->found = true;
 }
 
-/* Splinters the oldest page that was kept for an emergency. Nobody notes which page lies in a large frame; the page table
+/* Splinters the oldest page that was kept for an emergency of this application's. Nobody notes which page lies in a large frame; the page table
  * of each application is searched for it, which happens seldom. */
-static bool splinter_kept(struct pw_page_manager *m)
+static bool splinter_kept(struct pw_page_manager *m, pw_asid asker)
 {
     struct search s = {.found = false};
-    if (!blocks_of(m)->emergency(m->wiring.physical->policy_state, &s.block))
+    if (!blocks_of(m)->emergency(m->wiring.physical->policy_state, (pw_owner)(PW_OWNER_APP + asker), &s.block))
         return false;
     for (unsigned asid = 0; asid < m->wiring.apps; asid++) {
         pw_page_table_each(table_of(m, (pw_asid)asid), look_for_block, &s);
@@ -220,5 +220,5 @@ bool pw_compact_make_room(struct pw_page_manager *m, pw_asid asid, bool whole_re
 {
     if (!m->compaction->makes_room || !blocks_of(m))
         return false;
-    return empty_fragmented(m, asid) || (!whole_region && splinter_kept(m));
+    return empty_fragmented(m, asid) || (!whole_region && splinter_kept(m, asid));
 }

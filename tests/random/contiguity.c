@@ -22,7 +22,7 @@ struct model_block {
     uint64_t region;
     bool several; /* guests at once, since there was none */
     enum kind kind;
-    unsigned detail; /* OPEN, RESERVED: owner; SHARED: the guest + 1 or 0; FRAGMENTED: pages */
+    unsigned detail; /* OPEN, RESERVED, EMERGENCY: owner; SHARED: the guest + 1 or 0; FRAGMENTED: pages */
     uint64_t since;
 };
 
@@ -90,6 +90,7 @@ static void settle(struct model *m, uint32_t block)
         kind = NOTHING_TO_GIVE;
     } else if (b->coalesced) {
         kind = b->kept ? EMERGENCY : NOTHING_TO_GIVE;
+        detail = b->owner;
     } else if (room) {
         bool fragment = b->owner == PW_OWNER_FRAGMENT;
         kind = !fragment ? (b->reserved ? RESERVED : OPEN) : guests ? SHARED : FRAGMENTED;
@@ -326,14 +327,34 @@ static void tell(struct model *m)
     settle(m, block);
 }
 
-static void check_choices(const struct model *m)
+/* Of this owner; or of any application, the lowest first, where it has none and nothing is free anywhere. */
+static uint32_t kept_for(const struct model *m, pw_owner owner)
 {
-    uint32_t oldest = BLOCKS, least = BLOCKS;
-    uint64_t room = 0;
+    uint32_t oldest = BLOCKS;
+    bool any_free = false;
     for (uint32_t b = 0; b < BLOCKS; b++) {
         const struct model_block *k = &m->blocks[b];
-        if (k->kind == EMERGENCY && (oldest == BLOCKS || k->since < m->blocks[oldest].since))
+        any_free |= k->kind != NOTHING_TO_GIVE && k->kind != EMERGENCY;
+        if (k->kind == EMERGENCY && k->owner == owner && (oldest == BLOCKS || k->since < m->blocks[oldest].since))
             oldest = b;
+    }
+    for (unsigned app = 0; oldest == BLOCKS && !any_free && app < APPS; app++)
+        for (uint32_t b = 0; b < BLOCKS; b++) {
+            const struct model_block *k = &m->blocks[b];
+            if (k->kind == EMERGENCY && k->owner == PW_OWNER_APP + app &&
+                (oldest == BLOCKS || k->since < m->blocks[oldest].since))
+                oldest = b;
+        }
+    return oldest;
+}
+
+static void check_choices(const struct model *m)
+{
+    uint32_t least = BLOCKS;
+    uint64_t room = 0;
+    pw_pfn got;
+    for (uint32_t b = 0; b < BLOCKS; b++) {
+        const struct model_block *k = &m->blocks[b];
         if (k->kind == SHARED || k->kind == FRAGMENTED)
             room += free_in(m, b);
         if (k->kind == FRAGMENTED && (least == BLOCKS || k->detail < m->blocks[least].detail ||
@@ -342,12 +363,15 @@ static void check_choices(const struct model *m)
     }
     if (least < BLOCKS && room - free_in(m, least) < m->blocks[least].detail)
         least = BLOCKS;
-    pw_pfn got = {0};
-    assert_int_equal(m->policy->blocks->emergency(m->state, &got), oldest < BLOCKS);
-    assert_int_equal(got.v, oldest < BLOCKS ? oldest * PAGES : 0);
-    got.v = 0;
+    for (unsigned app = 0; app < APPS; app++) {
+        uint32_t kept = kept_for(m, (pw_owner)(PW_OWNER_APP + app));
+        got.v = BLOCKS * PAGES;
+        assert_int_equal(m->policy->blocks->emergency(m->state, (pw_owner)(PW_OWNER_APP + app), &got), kept < BLOCKS);
+        assert_int_equal(got.v, kept * PAGES);
+    }
+    got.v = BLOCKS * PAGES;
     assert_int_equal(m->policy->blocks->fragmented(m->state, m->frames, &got), least < BLOCKS);
-    assert_int_equal(got.v, least < BLOCKS ? least * PAGES : 0);
+    assert_int_equal(got.v, least * PAGES);
     assert_int_equal(m->policy->blocks->violations(m->state), m->violations);
 }
 

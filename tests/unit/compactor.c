@@ -53,7 +53,8 @@ static void a_large_page_is_splintered_below_the_threshold_and_not_at_it(void **
             assert_int_equal(mosaic_is_large(&w, 0, a), !below);
             assert_int_equal(mosaic_counters(&w, 0)->splintered, below);
             assert_int_equal(mosaic_counters(&w, 0)->migrated, below ? left : 0);
-            assert_int_equal(w.physical.policy->blocks->emergency(w.physical.policy_state, &kept), !below);
+            assert_int_equal(w.physical.policy->blocks->emergency(w.physical.policy_state, PW_OWNER_APP, &kept),
+                             !below);
             if (!below)
                 assert_int_equal(kept.v, block.v);
             mosaic_close(&w);

@@ -284,38 +284,47 @@ static void what_is_free_in_a_coalesced_frame_is_nobodys(void **state)
 }
 
 /* Decides mosaic-sec44-emergency-add: such frames are kept, in the order in which they came, until they are splintered or
- * empty. */
+ * empty. An application has its own splintered before those of others, and those only when nothing else is free. */
 static void coalesced_frames_with_free_pages_are_kept_for_an_emergency(void **state)
 {
     (void)state;
-    struct memory m = open_memory(4, 0);
+    struct memory m = open_memory(5, 0);
     const struct pw_frame_blocks *blocks = m.policy->blocks;
     pw_pfn kept;
     for (uint32_t b = 0; b < 4; b++) {
         fill_region(&m, b == 2 ? B : A, 20 + b);
         coalesce(&m, b, true);
     }
-    assert_false(blocks->emergency(m.state, &kept));
-    static const uint32_t order[] = {2, 0, 3};
+    assert_false(blocks->emergency(m.state, A, &kept));
+    static const uint32_t order[] = {2, 3, 0};
     for (unsigned i = 0; i < 3; i++) {
         give_back(&m, i ? A : B, order[i] * PAGES + 5);
         blocks->keep_for_emergency(m.state, (pw_pfn){order[i] * PAGES});
     }
-    blocks->keep_for_emergency(m.state, (pw_pfn){2 * PAGES});
-    assert_true(blocks->emergency(m.state, &kept));
-    assert_true(blocks->emergency(m.state, &kept));
-    assert_int_equal(kept.v, 2 * PAGES);
-    coalesce(&m, 2, false);
-    assert_true(blocks->emergency(m.state, &kept));
+    blocks->keep_for_emergency(m.state, (pw_pfn){3 * PAGES});
+    uint32_t odd = take_any(&m, A);
+    assert_true(blocks->emergency(m.state, A, &kept));
+    assert_true(blocks->emergency(m.state, A, &kept));
+    assert_int_equal(kept.v, 3 * PAGES);
+    coalesce(&m, 3, false);
+    assert_true(blocks->emergency(m.state, A, &kept));
     assert_int_equal(kept.v, 0);
     for (uint32_t i = 0; i < PAGES; i++)
         if (i != 5)
             give_back(&m, A, i);
-    assert_true(blocks->emergency(m.state, &kept));
-    assert_int_equal(kept.v, 3 * PAGES);
-    coalesce(&m, 3, false);
-    assert_false(blocks->emergency(m.state, &kept));
-    assert_int_equal(pw_frames_free_blocks(m.frames), 1);
+    assert_false(blocks->emergency(m.state, A, &kept)); /* others have, but there is something free */
+    assert_true(blocks->emergency(m.state, B, &kept));
+    assert_int_equal(kept.v, 2 * PAGES);
+    for (uint32_t i = 1; i < 2 * PAGES + 1; i++)
+        take_any(&m, A);
+    assert_false(can_take_any(&m, A));
+    assert_true(blocks->emergency(m.state, A, &kept));
+    assert_int_equal(kept.v, 2 * PAGES);
+    coalesce(&m, 2, false);
+    assert_false(blocks->emergency(m.state, A, &kept) || blocks->emergency(m.state, B, &kept));
+    assert_int_equal(take_last(&m, A), 2 * PAGES + 5);
+    assert_int_equal(violations(&m), 1);
+    give_back(&m, A, odd);
     close_memory(&m);
 }
 

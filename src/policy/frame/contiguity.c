@@ -27,8 +27,8 @@ enum {
     NO_LIST,
     OPEN,                                  /* + slot: the free base page list, for any page of the owner's */
     RESERVED = OPEN + SLOTS,               /* + slot: backs a region; what is free waits for the region's pages */
-    EMERGENCY = RESERVED + SLOTS,          /* coalesced, with free frames */
-    SHARED,                                /* fragmented, and with pages: + 0 of several, + 1 + x of application x */
+    EMERGENCY = RESERVED + SLOTS,          /* + slot: coalesced, with free frames */
+    SHARED = EMERGENCY + SLOTS,            /* fragmented, and with pages: + 0 of several, + 1 + x of application x */
     FRAGMENTED = SHARED + 1 + PW_MAX_APPS, /* with nothing but pre-fragmented data: + free pages, 1 to 511 */
     LISTS = FRAGMENTED + BLOCK_PAGES
 };
@@ -139,7 +139,7 @@ static unsigned list_of(const struct block *b)
     if (b->evacuating || b->taken == 0)
         return NO_LIST;
     if (b->coalesced)
-        return b->kept ? EMERGENCY : NO_LIST;
+        return b->kept ? EMERGENCY + slot_of(b->owner) : NO_LIST;
     if (b->taken == BLOCK_PAGES)
         return NO_LIST;
     if (b->owner == PW_OWNER_FRAGMENT)
@@ -427,13 +427,17 @@ static void keep_for_emergency(void *state, pw_pfn block)
     settle(s, name_of(block));
 }
 
-static bool emergency(const void *state, pw_pfn *out_block)
+static bool emergency(const void *state, pw_owner owner, pw_pfn *out_block)
 {
     const struct state *s = state;
-    uint32_t name = s->lists[EMERGENCY].first;
-    if (name)
-        *out_block = first_frame(name);
-    return name != 0;
+    unsigned list = EMERGENCY + slot_of(owner);
+    bool any_free = next_list(s, OPEN, EMERGENCY) < EMERGENCY || next_list(s, SHARED, LISTS) < LISTS;
+    if (!s->lists[list].first && !any_free)
+        list = next_list(s, EMERGENCY, SHARED);
+    if (list == SHARED || !s->lists[list].first)
+        return false;
+    *out_block = first_frame(s->lists[list].first);
+    return true;
 }
 
 /* A block with f pages of such data has room for 512 - f, so the others have room for f when all together have room for

@@ -31,8 +31,9 @@ struct pw_frame_blocks {
     void (*restore)(void *state, struct pw_frames *frames, pw_pfn block);
     /* A coalesced block with free frames, kept for when memory is short. Forgotten when it is splintered or becomes free. */
     void (*keep_for_emergency)(void *state, pw_pfn block);
-    /* The oldest of those, which stays kept; false when there is none. */
-    bool (*emergency)(const void *state, pw_pfn *out_block);
+    /* The oldest of those that this owner has, which stays kept; where it has none and no frame is free elsewhere, one of
+     * another's. False: there is none. */
+    bool (*emergency)(const void *state, pw_owner owner, pw_pfn *out_block);
     /* The block with the least pre-fragmented data, and nothing else, that the other fragmented blocks have room for; false:
      * none. */
     bool (*fragmented)(const void *state, const struct pw_frames *frames, pw_pfn *out_block);
