@@ -198,8 +198,8 @@ static void look_for_block(void *context, pw_vpn vpn, pw_pfn frame, enum pw_page
     s->found = true;
 }
 
-/* Splinters the oldest page that was kept for an emergency of this application's. Nobody notes which page lies in a large frame; the page table
- * of each application is searched for it, which happens seldom. */
+/* Splinters the oldest page that was kept for an emergency, of the application that asks if it has one. Nobody notes which
+ * page lies in a large frame; page tables are searched for it, which happens seldom. */
 static bool splinter_kept(struct pw_page_manager *m, pw_asid asker)
 {
     struct search s = {.found = false};
