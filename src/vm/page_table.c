@@ -49,7 +49,7 @@ static enum pw_status grow_arena(struct pw_page_table *t, struct pw_table_arena 
     pw_pfn frame;
     if (!t->config.policy->allocate(t->config.policy_state, t->config.frames, &request, &frame))
         return pw_fail(
-            err, PW_FAILED,
+            err, PW_USER_ERROR,
             "no memory left for the page table of application %u; give the GPU more memory or run less on it",
             t->config.asid);
     t->chunks[t->chunk_count++] = (struct pw_table_chunk){frame, (uint8_t)order};
