@@ -39,6 +39,7 @@ struct pw_page_table_config {
     void *policy_state;
 };
 
+/* No memory for its root is a user error. */
 enum pw_status pw_page_table_create(const struct pw_page_table_config *config, struct pw_page_table **out,
                                     struct pw_error *err);
 /* Gives all node frames back. Mapped frames belong to the caller. */
@@ -46,7 +47,7 @@ void pw_page_table_destroy(struct pw_page_table *t);
 
 /* Maps a page of 2^order 4 KiB pages; vpn and frame aligned to it. Mapping over a present page, or two page sizes in
  * one 2 MiB region, is PW_FAILED, and so is a frame in a large region other than the one that the large page has there; no
- * memory for a node is a user error. */
+ * memory for a node is PW_FAILED. */
 enum pw_status pw_page_table_map(struct pw_page_table *t, pw_vpn vpn, pw_pfn frame, enum pw_page_order order,
                                  struct pw_error *err);
 /* Removes the mapping that covers vpn and returns what it was (present = false when there was none). Nodes that become

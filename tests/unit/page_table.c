@@ -196,7 +196,7 @@ static void running_out_of_memory_for_nodes_fails_cleanly(void **state)
     pw_pfn frame;
     while (pw_frames_free(x.frames) > 1)
         assert_true(pw_frames_take(x.frames, PW_PAGE_4K, (pw_pfn){0}, PW_OWNER_APP, &frame));
-    assert_int_equal(map(x, 0, 100, PW_PAGE_4K), PW_USER_ERROR);
+    assert_int_equal(map(x, 0, 100, PW_PAGE_4K), PW_FAILED);
     expect_none(x, 0);
     struct pw_page_table_config config = {1, 8, x.frames, pw_frame_policies[0], NULL};
     struct pw_page_table *other = NULL;
