@@ -78,12 +78,13 @@ enum pw_status pw_paging_create(struct pw_system *s, struct pw_error *err)
     enum pw_status status = pw_link_create(&s->config.link, s->config.gpu.clock_mhz, s->events, &s->link, err);
     if (status != PW_OK)
         return status;
-    uint64_t frames = s->physical.usable, before_host = first_host_frame(s);
+    uint64_t usable = s->physical.usable, before_host = first_host_frame(s);
+    uint64_t for_tables = pw_frames_total(s->physical.frames) / TABLE_SHARE;
     struct pw_uvm_wiring wiring = {.events = s->events,
                                    .link = s->link,
                                    .timeline = s->timeline,
                                    .apps = s->app_count,
-                                   .frames = frames - frames / TABLE_SHARE,
+                                   .frames = usable - (for_tables < usable / 2 ? for_tables : usable / 2),
                                    .order = pw_page_config_order(&s->config.page),
                                    .seed = s->seed,
                                    .machine = s,

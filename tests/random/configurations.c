@@ -48,7 +48,13 @@ static void choose_translation(struct machine *m, struct pw_random *r)
 {
     static const char *const sizes[] = {"4KB", "64KB", "2MB"};
     set_text(m, "page.size", sizes[pw_random_below(r, 3)]);
-    set_text(m, "page.frames", one_of(r, "first-free", "random"));
+    static const char *const frames[] = {"first-free", "random", "contiguity"};
+    set_text(m, "page.frames", frames[pw_random_below(r, 3)]);
+    if (pw_random_below(r, 3) == 0) {
+        set(m, "page.fragmentation", between(r, 0, 90));
+        set(m, "page.occupancy", between(r, 0, 60));
+        set(m, "dram.bytes", between(r, 64, 256) << 20);
+    }
     set_text(m, "apps.backing", one_of(r, "in-turn", "one-by-one"));
     set(m, "page.entry_stride", 8U << pw_random_below(r, 5));
     uint64_t ways = between(r, 1, 4);
