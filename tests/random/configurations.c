@@ -2,6 +2,7 @@
  * that compute and check their results. Whatever the combination, a run ends with every identity intact, or is refused
  * as the user's mistake; it never gets stuck and never breaks an identity. */
 #include "pagewalk/pagewalk.h"
+#include "policy/coalesce/coalesce_policy.h"
 #include "sim/random.h"
 
 #include <setjmp.h>
@@ -50,6 +51,10 @@ static void choose_translation(struct machine *m, struct pw_random *r)
     set_text(m, "page.size", sizes[pw_random_below(r, 3)]);
     static const char *const frames[] = {"first-free", "random", "contiguity"};
     set_text(m, "page.frames", frames[pw_random_below(r, 3)]);
+    set_text(m, "coalesce.policy", pw_coalesce_policy_names[pw_random_below(r, 3)]);
+    set(m, "coalesce.interval", between(r, 100, 20000));
+    set_text(m, "compact.policy", one_of(r, "none", "contiguity-aware"));
+    set(m, "compact.threshold", between(r, 0, 100));
     if (pw_random_below(r, 3) == 0) {
         set(m, "page.fragmentation", between(r, 0, 90));
         set(m, "page.occupancy", between(r, 0, 60));
