@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { RUNS = 240, MAX_SETS = 80, TEXT = 64 };
+enum { RUNS = 240, MAX_SETS = 90, TEXT = 64 };
 
 struct machine {
     char text[MAX_SETS][TEXT];
@@ -52,7 +52,7 @@ static void choose_translation(struct machine *m, struct pw_random *r)
     static const char *const frames[] = {"first-free", "random", "contiguity"};
     set_text(m, "page.frames", frames[pw_random_below(r, 3)]);
     set_text(m, "coalesce.policy", pw_coalesce_policy_names[pw_random_below(r, 3)]);
-    set(m, "coalesce.interval", between(r, 100, 20000));
+    set(m, "coalesce.interval", between(r, 1000, 20000));
     set_text(m, "compact.policy", one_of(r, "none", "contiguity-aware"));
     set(m, "compact.threshold", between(r, 0, 100));
     if (pw_random_below(r, 3) == 0) {
@@ -80,6 +80,21 @@ static void choose_translation(struct machine *m, struct pw_random *r)
     set_text(m, "walk.model", one_of(r, "memory", "fixed"));
     set(m, "walk.distance", pw_random_below(r, 2) * between(r, 1, 40));
     set_text(m, "pwc.enabled", one_of(r, "on", "off"));
+}
+
+/* Every other time what it takes to make large pages and to take large frames apart again, in little memory. */
+static void choose_large_pages(struct machine *m, struct pw_random *r)
+{
+    static const char *const copies[] = {"channel", "bulk", "free"};
+    if (pw_random_below(r, 2))
+        return;
+    set_text(m, "page.size", "4KB");
+    set(m, "page.entry_stride", 8); /* a sparse table needs runs of frames, which such a memory may not have */
+    set_text(m, "page.frames", one_of(r, "contiguity", "first-free"));
+    set_text(m, "coalesce.policy", one_of(r, "in-place", "migrating"));
+    set_text(m, "compact.copy", copies[pw_random_below(r, 3)]);
+    set(m, "compact.bulk_latency", between(r, 1, 500));
+    set_text(m, "dram.bytes", one_of(r, "14MB", "30MB"));
 }
 
 static void choose_sms(struct machine *m, struct pw_random *r)
@@ -150,7 +165,8 @@ static void no_combination_gets_stuck_or_breaks_an_identity(void **state)
                                             "pointer_chase:bytes=256KB:hops=200",
                                             "HS:side=40:iterations=3",
                                             "BFS2:nodes=600",
-                                            "HS:side=20,vecadd:ctas=2"};
+                                            "HS:side=20,vecadd:ctas=2",
+                                            "gather:ctas=1:warps=2:iterations=2:table=2MB,HS:side=20"};
     static const char *const designs[] = {"gpu-mmu", "gpu-mmu-2m", "pwcache", "ideal-tlb", "static"};
     struct pw_random random;
     pw_random_init(&random, 7, "configurations");
@@ -161,9 +177,10 @@ static void no_combination_gets_stuck_or_breaks_an_identity(void **state)
         choose_memory(&m, &random);
         choose_translation(&m, &random);
         choose_paging(&m, &random);
+        choose_large_pages(&m, &random);
         struct pw_run_spec spec = {.machine = one_of(&random, "mosaic", "volta"),
                                    .design = designs[pw_random_below(&random, 5)],
-                                   .workload = workloads[pw_random_below(&random, 6)],
+                                   .workload = workloads[pw_random_below(&random, 7)],
                                    .sets = m.sets,
                                    .set_count = m.count,
                                    .seed = run + 1,
