@@ -38,9 +38,10 @@ static uint64_t core_cycles(const struct timed *t, uint64_t clocks)
     return (clocks * core + dram - 1) / dram;
 }
 
-/* mosaic-sec5-cac-worst-case, mosaic-sec64-ideal-cac, mosaic-sec44-bulk-one-op, mosaic-sec44-bulk-within-module,
- * mosaic-sec44-same-channel: every SM is late by the time of all copies, one after the other: 8 KiB over one channel, however
- * many there are and whatever interleaves over them; or 80 ns; or nothing. */
+/* mosaic-sec5-cac-worst-case, mosaic-sec64-ideal-cac, mosaic-sec44-bulk-one-op, mosaic-sec44-bulk-latency,
+ * mosaic-sec44-bulk-within-module, mosaic-sec44-same-channel, mosaic-sec44-copy-width: every SM is late by the time of all
+ * copies, one after the other: a page is read and written 64 bits at a time, four times a clock, over one channel, however
+ * many there are and whatever interleaves over them; or it takes 80 ns; or nothing. */
 static void all_sms_stand_still_while_pages_are_copied(void **state)
 {
     (void)state;
@@ -60,7 +61,7 @@ static void all_sms_stand_still_while_pages_are_copied(void **state)
                           .ctas = SMS,
                           .n = {AT, LEFT}};
         pw_cycle cycles = timed_run(&t);
-        uint64_t copy = core_cycles(&t, 2 * PW_PAGE_BYTES / t.config.gpu.dram.bytes_per_clock);
+        uint64_t copy = core_cycles(&t, 2 * (PW_PAGE_BYTES / 8) / 4);
         if (t.config.compact.copy == PW_COPY_BULK)
             copy = (80 * t.config.gpu.clock_mhz + 999) / 1000;
         if (t.config.compact.copy == PW_COPY_FREE)

@@ -30,9 +30,9 @@ static void take_free_frames(struct mosaic *w, pw_asid asid)
         ;
 }
 
-/* mosaic-sec44-threshold-below, mosaic-sec44-threshold-ge, mosaic-sec41-frag-test, mosaic-sec44-emergency-add: at the
- * threshold and above the page stays large and its frame is kept for an emergency; with one base page less it is
- * splintered. */
+/* mosaic-sec44-threshold-below, mosaic-sec44-threshold-ge, mosaic-sec44-threshold-config, mosaic-sec41-frag-test,
+ * mosaic-sec44-emergency-add: at the threshold, whatever it is set to, and above the page stays large and its frame is kept
+ * for an emergency; with one base page less it is splintered. */
 static void a_large_page_is_splintered_below_the_threshold_and_not_at_it(void **state)
 {
     (void)state;
