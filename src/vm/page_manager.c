@@ -18,6 +18,10 @@ enum pw_status pw_page_manager_create(const struct pw_coalesce_config *coalesce,
     m->coalescing = pw_coalesce_policies[coalesce->policy];
     m->compaction = pw_compact_policies[compact->policy];
     m->wiring = *wiring;
+    if (wiring->timeline)
+        m->write_lanes = (struct pw_lanes){.timeline = wiring->timeline,
+                                           .group = pw_timeline_group(wiring->timeline, "Page manager"),
+                                           .name = "table write"};
     m->counters = calloc(wiring->apps, sizeof *m->counters);
     enum pw_status status = m->counters ? PW_OK : pw_fail_memory(err, "page manager");
     if (status == PW_OK && m->coalescing->wants && !m->coalescing->in_place)
@@ -35,6 +39,7 @@ void pw_page_manager_destroy(struct pw_page_manager *m)
     if (!m)
         return;
     pw_migrator_destroy(m->migrator);
+    pw_lanes_release(&m->write_lanes);
     free(m->jobs);
     free(m->counters);
     free(m);

@@ -16,7 +16,11 @@ enum { ENTRY_BYTES = 8 };
 /* A batch that somebody waits for. */
 struct pw_write_job {
     pw_entries_taken *taken;
-    uint32_t left; /* operations on their way; of a free place: 1 + the next such, or 0 */
+    uint32_t left;  /* operations on their way; of a free place: 1 + the next such, or 0 */
+    uint32_t track; /* with a timeline */
+    pw_cycle sent;
+    pw_vpn vpn;
+    uint8_t level;
 };
 
 /* NO_JOB: memory is out, and the run loop will stop the run. */
@@ -44,6 +48,19 @@ static void give_job(struct pw_page_manager *m, uint32_t job)
 {
     m->jobs[job].left = m->free_job;
     m->free_job = job + 1;
+}
+
+static void record(struct pw_page_manager *m, const struct pw_write_job *job, pw_asid asid, pw_cycle now)
+{
+    pw_lanes_give(&m->write_lanes, job->track, now);
+    pw_timeline_record(m->wiring.timeline, &(struct pw_interval){.track = job->track,
+                                                                 .name = job->level == 3 ? "write a level-3 entry"
+                                                                                         : "write level-4 entries",
+                                                                 .from = job->sent,
+                                                                 .to = now,
+                                                                 .app = asid,
+                                                                 .has_page = true,
+                                                                 .page = job->vpn});
 }
 
 /* How many of the entries from vpn on, of pages before `outer`, lie in one line. */
@@ -97,6 +114,8 @@ void pw_page_manager_written(void *manager, struct pw_request *r, pw_cycle now)
         return;
     pw_entries_taken *taken = m->jobs[job].taken;
     bool last = --m->jobs[job].left == 0;
+    if (last && m->wiring.timeline)
+        record(m, &m->jobs[job], asid, now);
     if (last)
         give_job(m, job);
     taken(m, asid, first, count, last, now);
@@ -111,7 +130,10 @@ void pw_write_entries(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsig
         job = take_job(m);
         if (job == NO_JOB)
             return;
-        m->jobs[job] = (struct pw_write_job){.taken = taken};
+        pw_cycle now = m->wiring.events->now;
+        m->jobs[job] = (struct pw_write_job){.taken = taken, .sent = now, .vpn = vpn, .level = (uint8_t)level};
+        if (m->wiring.timeline)
+            m->jobs[job].track = pw_lanes_take(&m->write_lanes, now);
         for (pw_vpn at = vpn; at.v < outer.v; at.v += entries_in_line(stride, at, outer))
             m->jobs[job].left++;
     }
