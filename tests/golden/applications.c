@@ -71,6 +71,7 @@ static uint64_t count(const struct pw_result *r, const char *name)
     return metric(r, name)->integer;
 }
 
+/* mosaic-sec5-core-partition. */
 static void sms_are_divided_as_evenly_as_they_go(void **state)
 {
     (void)state;
@@ -189,8 +190,8 @@ static void sms_that_nobody_has_change_nothing(void **state)
     pw_result_free(idle);
 }
 
-/* Weighted speedup is the sum of IPC / IPC alone, unfairness the largest IPC alone / IPC, where alone means as many SMs,
- * the baseline design and no neighbour. These programs draw no random numbers, so a single run is the run alone. */
+/* mosaic-sec5-ws-def, mosaic-sec5-ipc-alone: weighted speedup is the sum of IPC / IPC alone, unfairness the largest
+ * IPC alone / IPC, where alone means as many SMs, the baseline design and no neighbour. These programs draw no random numbers, so a single run is the run alone. */
 static void runs_alone_are_single_runs_with_the_baseline(void **state)
 {
     (void)state;
@@ -223,6 +224,23 @@ static void runs_alone_are_single_runs_with_the_baseline(void **state)
     pw_result_free(r);
     fails((struct run){.workload = SHORT, .alone = true, .warmup = 10}, PW_USER_ERROR, "--alone");
     fails((struct run){.workload = SHORT, .alone = true, .kernels = "1"}, PW_USER_ERROR, "--alone");
+}
+
+/* mosaic-sec33-transparent: whatever the memory manager does, the program is the same, instruction for instruction. */
+static void programs_do_not_know_the_size_of_their_pages(void **state)
+{
+    (void)state;
+    static const char *const designs[] = {"mosaic", "mosaic-no-cac", "conventional-coalescing", "gpu-mmu-2m"};
+    static const char *const counts[] = {"app0.sm.issued",   "app0.sm.memory_instructions", "app0.sm.lines",
+                                         "app0.sm.launches", "app0.mem.allocated_bytes",    "app0.mem.touched_bytes"};
+    struct pw_result *base = simulate((struct run){.workload = "RED:scale=0.1"});
+    for (size_t d = 0; d < sizeof designs / sizeof *designs; d++) {
+        struct pw_result *r = simulate((struct run){.workload = "RED:scale=0.1", .design = designs[d]});
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+            assert_int_equal(count(r, counts[i]), count(base, counts[i]));
+        pw_result_free(r);
+    }
+    pw_result_free(base);
 }
 
 static void one_to_five_and_eight_applications_run_under_every_design(void **state)
@@ -327,6 +345,7 @@ int main(void)
         cmocka_unit_test(copies_of_a_program_compute_the_same),
         cmocka_unit_test(sms_that_nobody_has_change_nothing),
         cmocka_unit_test(runs_alone_are_single_runs_with_the_baseline),
+        cmocka_unit_test(programs_do_not_know_the_size_of_their_pages),
         cmocka_unit_test(one_to_five_and_eight_applications_run_under_every_design),
         cmocka_unit_test(more_applications_than_channels_cannot_divide_them),
         cmocka_unit_test(the_same_inputs_give_the_same_bytes),

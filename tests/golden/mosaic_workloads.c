@@ -102,6 +102,35 @@ static void figures_of_everything_have_the_same_235(void **state)
     pw_figure_free(mixes);
 }
 
+/* Hits of 1,000 lookups in the L2 TLB. */
+static double l2_tlb_value(void *context, const char *name)
+{
+    return !strcmp(name, "l2_tlb.hits") ? *(const double *)context : 1000;
+}
+
+/* mosaic-fig13-criterion. */
+static void reach_is_limited_below_98_percent(void **state)
+{
+    (void)state;
+    struct pw_figure *f = load("mosaic/fig13");
+    bool found = false;
+    for (size_t i = 0; i < f->measure_count; i++) {
+        if (strcmp(f->measures[i].name, "limited") != 0)
+            continue;
+        found = true;
+        for (double hits = 978; hits <= 982; hits++) {
+            struct pw_expression_source source = {.metric = l2_tlb_value, .context = &hits};
+            struct pw_vector v = {0};
+            struct pw_error err;
+            assert_int_equal(pw_expression_evaluate(f->measures[i].expression, &source, &v, &err), PW_OK);
+            assert_true(v.count == 1 && v.items[0].value == (hits < 980));
+            pw_vector_free(&v);
+        }
+    }
+    assert_true(found);
+    pw_figure_free(f);
+}
+
 static bool has(const struct pw_figure *f, const char *text)
 {
     for (size_t i = 0; i < f->workload_count; i++)
@@ -144,6 +173,7 @@ int main(void)
         cmocka_unit_test(copies_are_of_all_27_programs),
         cmocka_unit_test(mixes_are_25_for_each_number_of_applications),
         cmocka_unit_test(figures_of_everything_have_the_same_235),
+        cmocka_unit_test(reach_is_limited_below_98_percent),
         cmocka_unit_test(fifteen_pairs_are_looked_at_closely),
         cmocka_unit_test(sensitivity_studies_share_ten_of_all_workloads),
     };

@@ -195,6 +195,37 @@ static void no_translation_serves_another_address_space(void **state)
     }
 }
 
+static void add_line(uint64_t *lines, unsigned *count, uint64_t line)
+{
+    for (unsigned i = 0; i < *count; i++)
+        if (lines[i] == line)
+            return;
+    lines[(*count)++] = line;
+}
+
+/* mosaic-sec31-ptbr: the same page of two programs, first touched by each: the entries that are read, from the root on, are
+ * those of its own table. From another root on, walks would share lines. */
+static void a_walk_starts_at_the_root_of_the_program_that_missed(void **state)
+{
+    (void)state;
+    struct timed other = {.kernel = touch_pages, .n = {1}};
+    struct timed t = other;
+    t.neighbours[0] = &other;
+    timed_run(&t);
+    uint64_t lines[2 * PW_TABLE_LEVELS];
+    unsigned count = 0;
+    for (unsigned app = 0; app < 2; app++) {
+        pw_paddr reads[PW_TABLE_LEVELS];
+        unsigned levels = pw_page_table_walk(t.system->tables[app], pw_vpn_of(t.a.base), reads, NULL);
+        assert_int_equal(timed_launch_count(&t, app, 1, "walk.reads"), levels);
+        for (unsigned i = 0; i < levels; i++)
+            add_line(lines, &count, reads[i].v / PW_LINE_BYTES);
+    }
+    assert_int_equal(count, 2 * PW_TABLE_LEVELS);
+    assert_int_equal(timed_count(&t, "dram.translation.bytes"), count * PW_LINE_BYTES);
+    timed_end(&t);
+}
+
 /* A second round of the same pages finds its own entries, though the other's lie beside them under the same addresses. */
 static void entries_of_both_address_spaces_live_side_by_side(void **state)
 {
@@ -446,6 +477,7 @@ int main(void)
         cmocka_unit_test(programs_backed_one_by_one_do_not_mix),
         cmocka_unit_test(a_program_that_finds_no_memory_left_is_named),
         cmocka_unit_test(no_translation_serves_another_address_space),
+        cmocka_unit_test(a_walk_starts_at_the_root_of_the_program_that_missed),
         cmocka_unit_test(entries_of_both_address_spaces_live_side_by_side),
         cmocka_unit_test(a_program_that_starts_over_shoots_down_its_own_entries_only),
         cmocka_unit_test(every_run_of_an_application_draws_the_same_random_numbers),

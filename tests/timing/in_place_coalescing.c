@@ -144,7 +144,7 @@ static void pages_that_are_scattered_are_not_coalesced(void **state)
     timed_end(&both);
 }
 
-/* mosaic-sec1-protection: one address space is a condition as the others are. */
+/* mosaic-sec42-coalesce-conditions; mosaic-sec1-protection: one address space is a condition as the others are. */
 static void every_condition_is_needed(void **state)
 {
     (void)state;
@@ -252,7 +252,8 @@ static void touch_share(struct pw_warp *w, struct timed *t)
 }
 
 /* mosaic-sec43-coalesce-immediately, mosaic-sec41-list-after-transfer: the write is sent in the cycle in which the last page
- * has come, and takes as long as any. */
+ * has come, and takes as long as any. mosaic-sec41-order-alloc: transfers, their end, checks, the page table; space is set
+ * aside before a transfer begins as a count of pages, and the frame itself is taken at its end (docs/decisions.md). */
 static void a_region_is_coalesced_as_soon_as_its_last_page_has_come(void **state)
 {
     (void)state;
@@ -269,6 +270,7 @@ static void a_region_is_coalesced_as_soon_as_its_last_page_has_come(void **state
         timed_run(&t);
         assert_int_equal(a.large - a.full, P);
         assert_true(a.full > 100000); /* 2 MiB take 270 us */
+        assert_int_equal(timed_count(&t, "page.checks"), 512);
         count_coalescing(&t, 1);
         timed_end(&t);
     }

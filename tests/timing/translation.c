@@ -110,7 +110,8 @@ static void cold(struct pw_warp *w, struct timed *t)
     timed_fetch(w, t, 0);
 }
 
-/* The first load of a run: every page-table read and the load itself go to DRAM, each after the one before. */
+/* The first load of a run: every page-table read and the load itself go to DRAM, each after the one before. Nothing is paid
+ * for bringing the page to the GPU (mosaic-fig03-nopaging-def). */
 static void every_read_of_a_cold_walk_goes_to_dram(void **state)
 {
     (void)state;
