@@ -283,6 +283,22 @@ static void a_page_that_leaves_and_comes_back_ends_the_job(void **state)
     }
 }
 
+/* Somebody takes a page away and tells nobody: the job finds out at its end. */
+static void a_page_that_is_gone_at_the_end_stays_gone(void **state)
+{
+    (void)state;
+    struct fixture *f = create();
+    begin_job(f, 1);
+    f->physical.manager = NULL;
+    pw_address_space_unmap(&f->space, page(f, 0, 9));
+    f->physical.manager = f->manager;
+    run_until(f, PW_NEVER);
+    assert_false(pw_page_table_lookup(f->space.table, page(f, 0, 9)).present);
+    assert_int_equal(counters(f)->coalesced, 0);
+    assert_int_equal(counters(f)->table_writes, PAGES / 16 + 1);
+    destroy(f);
+}
+
 static void memory_that_is_needed_is_given_back(void **state)
 {
     (void)state;
@@ -297,6 +313,21 @@ static void memory_that_is_needed_is_given_back(void **state)
     run_until(f, PW_NEVER);
     assert_int_equal(counters(f)->coalesced, 0);
     assert_int_equal(f->shootdowns, 0);
+    destroy(f);
+}
+
+static void of_regions_walked_alike_the_lowest_is_taken(void **state)
+{
+    (void)state;
+    struct fixture *f = create();
+    for (uint64_t region = 0; region < REGIONS; region++) {
+        walk(f, 2, 4);
+        walk(f, 1, 4);
+        walk(f, 0, 4);
+        run_until(f, PW_NEVER);
+        for (uint64_t i = 0; i < REGIONS; i++)
+            assert_int_equal(is_large(f, i), i <= region);
+    }
     destroy(f);
 }
 
@@ -324,7 +355,9 @@ int main(void)
         cmocka_unit_test(a_large_region_is_not_moved_again),
         cmocka_unit_test(lines_of_a_job_that_was_given_up_do_not_count_for_the_next),
         cmocka_unit_test(a_page_that_leaves_and_comes_back_ends_the_job),
+        cmocka_unit_test(a_page_that_is_gone_at_the_end_stays_gone),
         cmocka_unit_test(memory_that_is_needed_is_given_back),
+        cmocka_unit_test(of_regions_walked_alike_the_lowest_is_taken),
         cmocka_unit_test(utilisation_is_tallied_for_any_number_of_regions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
