@@ -360,8 +360,7 @@ enum pw_status pw_migrator_create(struct pw_page_manager *m, struct pw_error *er
     if (!g->tallies)
         return pw_fail_memory(err, "page manager");
     if (m->wiring.timeline)
-        g->track =
-            pw_timeline_tracks(m->wiring.timeline, pw_timeline_group(m->wiring.timeline, "Page manager"), "moves", 1);
+        g->track = pw_timeline_tracks(m->wiring.timeline, m->write_lanes.group, "moves", 1);
     return PW_OK;
 }
 

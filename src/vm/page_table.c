@@ -278,15 +278,14 @@ struct pw_translation pw_page_table_unmap(struct pw_page_table *t, pw_vpn vpn)
         if (!*slot) /* in a large region, only the large page covers it */
             return (struct pw_translation){0};
         *slot = 0;
-        leaf->present--;
+        if (!--leaf->present && was.order == PW_PAGE_4K) {
+            region->kind = PW_TABLE_4K;
+            memset(leaf->frames + PW_TABLE_ENTRIES, 0, DISABLED_WORDS * sizeof leaf->frames[0]);
+        }
     } else {
         region->kind = PW_TABLE_EMPTY;
     }
     t->mapped_pages -= 1ULL << was.order;
-    if (base_leaf(region) && !leaf->present) {
-        region->kind = PW_TABLE_4K;
-        memset(leaf->frames + PW_TABLE_ENTRIES, 0, DISABLED_WORDS * sizeof leaf->frames[0]);
-    }
     return was;
 }
 

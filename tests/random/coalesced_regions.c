@@ -154,30 +154,23 @@ static void step(struct model *m)
     unsigned region = (unsigned)pw_random_below(&m->random, REGIONS);
     unsigned page = (unsigned)pw_random_below(&m->random, PAGES);
     const struct region *r = &m->regions[region];
-    switch (pw_random_below(&m->random, 100)) {
-    case 0 ... 1:
+    uint64_t what = pw_random_below(&m->random, 100);
+    if (what < 2)
         fill_or_empty(m, region);
-        break;
-    case 2:
+    else if (what < 3)
         try_map_large(m, region, (uint32_t)pw_random_below(&m->random, 2000) * PAGES);
-        break;
-    case 3 ... 9:
+    else if (what < 10)
         toggle_large(m, region);
-        break;
-    case 10 ... 12:
+    else if (what < 13)
         move(m, region, page);
-        break;
-    case 13 ... 29:
+    else if (what < 30)
         set_disabled(m, region, page);
-        break;
-    case 30 ... 59:
+    else if (what < 60)
         unmap(m, region, page);
-        break;
-    default: /* mostly where the large page has it, or the rest of a region would */
-        try_map(m, region, page,
-                pw_random_below(&m->random, 4) ? (r->is_large ? r->large : 4 * PAGES) + page
-                                               : (uint32_t)pw_random_below(&m->random, 1 << 20));
-    }
+    else if (what < 90) /* where the large page has it, if there is one */
+        try_map(m, region, page, (r->is_large ? r->large : 4 * PAGES) + page);
+    else
+        try_map(m, region, page, (uint32_t)pw_random_below(&m->random, 1 << 20));
 }
 
 static void check_walk(struct model *m, unsigned region, unsigned page)
