@@ -3,22 +3,31 @@
 
 enum { ARRIVED_SHIFT = 4 };
 
+/* Answers those but loads and walks for whom nothing has to go to an SM. */
+static bool answer_here(struct pw_memory *m, struct pw_request *r, pw_cycle now)
+{
+    if (r->kind == PW_REQUEST_MANAGER_READ) {
+        m->pending--;
+        m->clients.managed(m->clients.manager, r, now);
+        return true;
+    }
+    if (r->owner != PW_NO_OWNER)
+        return false;
+    m->pending--;
+    m->clients.stored(m->clients.sms, r, now);
+    return true;
+}
+
 /* Answers a request whose data is at hand. */
 static void answer(void *object, uint64_t argument, pw_cycle now)
 {
     struct pw_slice *s = object;
     struct pw_request *r = (struct pw_request *)(uintptr_t)argument;
     struct pw_memory *m = s->memory;
-    if ((r->kind & ~PW_REQUEST_MANAGER) == PW_REQUEST_WALK) {
+    if (r->kind == PW_REQUEST_WALK) {
         m->pending--;
-        if (r->kind == PW_REQUEST_WALK)
-            m->clients.walk_read(m->clients.walker, r, now);
-        else
-            m->clients.managed(m->clients.manager, r, now);
-    } else if (r->kind == PW_REQUEST_ATOMIC && r->owner == PW_NO_OWNER) {
-        m->pending--;
-        m->clients.stored(m->clients.sms, r, now);
-    } else {
+        m->clients.walk_read(m->clients.walker, r, now);
+    } else if (r->kind == PW_REQUEST_READ || !answer_here(m, r, now)) {
         uint32_t flits = m->flits[__builtin_popcount(r->sectors)];
         pw_cycle arrival = pw_port_send(&s->down, now, flits, m->config.crossbar.latency);
         pw_events_post(m->events, arrival, pw_memory_arrive_at_sm, m, argument);

@@ -73,7 +73,9 @@ static unsigned entries_in_line(uint32_t stride, pw_vpn vpn, pw_vpn outer)
 /* Sectors [first, outer) of a line, as a mask. */
 static uint8_t sectors(uint32_t first, uint32_t outer)
 {
-    return first < outer ? (uint8_t)((1U << outer) - (1U << first)) : 0;
+    if (first >= outer)
+        return 0;
+    return (uint8_t)((1U << outer) - (1U << first));
 }
 
 static void send(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsigned count, unsigned level, uint32_t job)
