@@ -21,7 +21,7 @@ struct pw_page_manager {
     uint64_t writes_pending;                   /* page-table writes on their way */
     struct pw_write_job *jobs;                 /* an index pool: batches of writes somebody waits for */
     uint32_t job_count, job_capacity, free_job;
-    struct pw_lanes write_lanes; /* with a timeline */
+    struct pw_lanes write_lanes;  /* with a timeline */
     struct pw_migrator *migrator; /* or NULL */
 };
 
