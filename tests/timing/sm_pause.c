@@ -138,12 +138,14 @@ static void pause_at_the_end_of_the_launch(struct pw_host *h, struct timed *t)
 static void a_pause_that_begins_with_the_end_of_a_launch_holds_the_next_one_back(void **state)
 {
     (void)state;
-    struct timed t = {.kernel = compute, .body = pause_at_the_end_of_the_launch, .n = {RUN}, .ctas = 60};
-    t.spec.breakdown = true;
-    pw_cycle cycles = timed_run(&t);
-    assert_int_equal(t.n[1], TWO_RUNS);
-    assert_int_equal(cycles, t.n[1] + 1000 + TWO_RUNS);
-    timed_end(&t);
+    for (uint32_t ctas = 1; ctas <= 60; ctas += 59) { /* one SM, or two warps on each of all 30 */
+        struct timed t = {.kernel = compute, .body = pause_at_the_end_of_the_launch, .n = {RUN}, .ctas = ctas};
+        pw_cycle launch = ctas == 1 ? RUN - 1 + DEPENDENCY : TWO_RUNS;
+        t.spec.breakdown = true;
+        assert_int_equal(timed_run(&t), launch + 1000 + launch);
+        assert_int_equal(t.n[1], launch);
+        timed_end(&t);
+    }
 }
 
 static void schedulers_of_any_kind_stand_still(void **state)
