@@ -28,7 +28,8 @@ static bool map_remote(void *system, pw_asid asid, pw_vpn vpn, pw_page_id page)
            pw_address_space_map_host(space, vpn, (pw_pfn){(uint32_t)frame});
 }
 
-/* Page tables live in device memory too: a 64th of it is enough for eight times as much managed memory. */
+/* Page tables live in device memory too: a 64th of it is enough for eight times as much managed memory. Beyond that they take
+ * room from data. */
 enum { TABLE_SHARE = 64 };
 
 static struct pw_address_space *space_of(void *system, pw_asid asid)
@@ -44,6 +45,25 @@ static bool map(void *system, pw_asid asid, pw_vpn vpn)
     if (s->manager)
         pw_page_manager_arrived(s->manager, asid, vpn, (pw_vpn){vpn.v + 1});
     return true;
+}
+
+static unsigned table_growth(void *system, pw_asid asid, pw_vpn vpn)
+{
+    const struct pw_address_space *space = space_of(system, asid);
+    return pw_page_table_growth(space->table, vpn, space->order);
+}
+
+/* Frames of tables come from 2 MiB blocks that are not free altogether as long as there are such frames. */
+static uint64_t mappable(void *system, uint64_t table_frames)
+{
+    const struct pw_system *s = system;
+    const struct pw_frames *frames = s->physical.frames;
+    uint64_t free = pw_frames_free(frames), block = 1ULL << PW_PAGE_2M;
+    if (pw_page_config_order(&s->config.page) != PW_PAGE_2M)
+        return free > table_frames ? free - table_frames : 0;
+    uint64_t whole = pw_frames_free_blocks(frames) * block, loose = free - whole;
+    uint64_t broken = table_frames > loose ? (table_frames - loose + block - 1) / block * block : 0;
+    return whole > broken ? whole - broken : 0;
 }
 
 static void unmap(void *system, pw_asid asid, pw_vpn vpn)
@@ -89,6 +109,8 @@ enum pw_status pw_paging_create(struct pw_system *s, struct pw_error *err)
                                    .seed = s->seed,
                                    .machine = s,
                                    .map = map,
+                                   .table_growth = table_growth,
+                                   .mappable = mappable,
                                    .map_remote = map_remote,
                                    .host_pages = before_host < MOST_FRAMES ? MOST_FRAMES - before_host : 0,
                                    .unmap = unmap,

@@ -51,6 +51,11 @@ struct pw_uvm_wiring {
     void *machine;
     /* Gives a page of 2^order its frame and maps it. False: no frame (the run fails). */
     bool (*map)(void *machine, pw_asid asid, pw_vpn vpn);
+    /* Page tables lie in the same memory and grow with what is mapped. The most frames that they may take when a page is
+     * mapped at vpn; and how many 4 KiB pages could be mapped now, in whole pages of 2^order, if tables took so many. Both
+     * NULL: memory is never short of what `frames` says. */
+    unsigned (*table_growth)(void *machine, pw_asid asid, pw_vpn vpn);
+    uint64_t (*mappable)(void *machine, uint64_t table_frames);
     /* Maps a page where it is, in host memory. Page numbers are below host_pages, 0 when there is no such memory. False:
      * no memory for the page table. */
     bool (*map_remote)(void *machine, pw_asid asid, pw_vpn vpn, pw_page_id page);

@@ -55,6 +55,7 @@ struct fetch *pw_fetch_begin(struct pw_uvm *u, const struct pw_fetch *decided, e
 static void end_fetch(struct fetch *f)
 {
     struct pw_uvm *u = f->uvm;
+    pw_uvm_tables_grown(f);
     *(f->previous ? &f->previous->next : &u->fetches) = f->next;
     if (f->next)
         f->next->previous = f->previous;
@@ -115,9 +116,13 @@ static void arrive(struct fetch *f, unsigned first, unsigned outer, pw_cycle now
     pw_residency_arrive(u->residency, f->block, &pages);
     for (unsigned page = first; page < outer; page += u->unit)
         if (!u->wiring.map(u->wiring.machine, f->asid, (pw_vpn){f->first.v + page})) {
-            pw_uvm_fail(u, PW_FAILED, "no frame is left for a page that has room in uvm.memory");
+            pw_uvm_fail(
+                u, PW_FAILED,
+                "device memory has no frame for a page that has come, or for its page table: what is free lies in "
+                "pieces that are too small; give the GPU more memory (dram.bytes)");
             return;
         }
+    pw_uvm_tables_grown(f);
     for (unsigned page = first; u->faults.count && page < outer; page += u->unit)
         wake(u, base + page, now);
 }
@@ -183,7 +188,7 @@ static void grant(struct fetch *f, pw_cycle now)
 {
     struct pw_uvm *u = f->uvm;
     uint64_t asked = pw_mask_count(&f->faulted), wanted = asked + pw_mask_count(&f->prefetched), room;
-    while ((room = pw_residency_room(u->residency)) < wanted && pw_uvm_evict(u, now, &f->pages_out))
+    while ((room = pw_uvm_room(f)) < wanted && pw_uvm_evict(u, now, &f->pages_out))
         ;
     struct pw_page_mask prefetched = first_pages(&f->prefetched, room > asked ? room - asked : 0, u->unit);
     give_up(f, &prefetched);

@@ -64,6 +64,7 @@ struct fetch {
     struct pw_page_mask faulted, prefetched; /* that have no room yet */
     uint64_t under_way;                      /* pages that have room and have not arrived */
     uint32_t transfers;                      /* under way */
+    uint32_t table_frames;                   /* kept for the page table of what is under way */
     uint32_t faults, pages_in, pages_out;
     pw_cycle taken;
     uint32_t track;
@@ -128,6 +129,7 @@ struct pw_uvm {
     struct fetch_queue waiting;  /* for room */
     bool retry_posted, has_failed, started;
     struct room_queue room;
+    uint64_t table_frames;    /* of all fetches */
     struct ticket_list queue; /* batch service: registered, not taken */
     struct batch batch;
     struct prefetch_call *calls;
@@ -158,6 +160,9 @@ void pw_faults_forget(struct pw_uvm *u, pw_page_id first, pw_page_id outer);
 void pw_faults_tell(struct pw_uvm *u, struct fault *f);
 void pw_ticket_add(struct pw_uvm *u, struct ticket_list *list, const struct fault *f);
 
+/* Pages that a fetch could have room for now. Keeps frames for the page table that they need, until they are mapped. */
+uint64_t pw_uvm_room(struct fetch *f);
+void pw_uvm_tables_grown(struct fetch *f);
 /* Evicts once; false when nothing may leave. `out_pages` grows by what left. */
 bool pw_uvm_evict(struct pw_uvm *u, pw_cycle now, uint32_t *out_pages);
 /* Takes room for pages of a block: when it can be used, which is not before now. */

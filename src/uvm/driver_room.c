@@ -3,8 +3,35 @@
  * A page that leaves is unmapped at once. If it is written back, its place can be used when the write-back has ended (UVM,
  * Sec. 4.2: a fault with full memory waits for it too); otherwise at once. Write-backs of one eviction cross the link in
  * runs of contiguous pages (UVM, Sec. 5.2). A fetch that takes room takes what is free now first, then what becomes free
- * soonest. Which place goes to which page does not matter, so that room is a count with dates, not a list of frames. */
+ * soonest. Which place goes to which page does not matter, so that room is a count with dates, not a list of frames.
+ *
+ * Page tables lie in the same memory and stay while their program runs. Where they have taken more than was set aside for
+ * them (wiring.frames), pages leave although managed data is below its capacity. */
 #include "uvm/driver_internal.h"
+
+static void keep_for_tables(struct fetch *f, uint32_t frames)
+{
+    f->uvm->table_frames += frames;
+    f->uvm->table_frames -= f->table_frames;
+    f->table_frames = frames;
+}
+
+uint64_t pw_uvm_room(struct fetch *f)
+{
+    struct pw_uvm *u = f->uvm;
+    uint64_t room = pw_residency_room(u->residency);
+    if (!u->wiring.mappable)
+        return room;
+    keep_for_tables(f, u->wiring.table_growth(u->wiring.machine, f->asid, f->first));
+    uint64_t mappable = u->wiring.mappable(u->wiring.machine, u->table_frames);
+    uint64_t granted = pw_residency_granted(u->residency), left = mappable > granted ? mappable - granted : 0;
+    return room < left ? room : left;
+}
+
+void pw_uvm_tables_grown(struct fetch *f)
+{
+    keep_for_tables(f, 0);
+}
 
 /* Write-backs end in the order in which they were queued. */
 static void promise(struct pw_uvm *u, uint64_t pages, pw_cycle at)

@@ -208,6 +208,11 @@ uint64_t pw_residency_room(const struct pw_residency *r)
     return r->config.capacity > taken ? r->config.capacity - taken : 0;
 }
 
+uint64_t pw_residency_granted(const struct pw_residency *r)
+{
+    return r->granted;
+}
+
 uint64_t pw_residency_buffer_short(const struct pw_residency *r)
 {
     uint64_t room = pw_residency_room(r), buffer = buffer_pages(r);

@@ -120,6 +120,7 @@ struct pw_page_mask pw_residency_give_up(struct pw_residency *r, uint32_t block,
 
 /* Pages that could be granted now: capacity less resident and granted ones. */
 uint64_t pw_residency_room(const struct pw_residency *r);
+uint64_t pw_residency_granted(const struct pw_residency *r); /* pages that have room and have not arrived */
 /* Takes room for pages that were decided. */
 void pw_residency_grant(struct pw_residency *r, uint32_t block, const struct pw_page_mask *pages);
 

@@ -33,6 +33,11 @@ static struct pw_frame_request node_request(const struct pw_page_table *t, enum 
     return (struct pw_frame_request){.owner = (pw_owner)(PW_OWNER_TABLE + t->config.asid), .order = order};
 }
 
+static enum pw_page_order chunk_order(const struct pw_table_arena *arena)
+{
+    return arena->node_bytes > PW_PAGE_BYTES ? PW_PAGE_64K : PW_PAGE_4K;
+}
+
 /* Takes one more chunk from the frame policy and remembers it. */
 static enum pw_status grow_arena(struct pw_page_table *t, struct pw_table_arena *arena, struct pw_error *err)
 {
@@ -44,7 +49,7 @@ static enum pw_status grow_arena(struct pw_page_table *t, struct pw_table_arena 
         t->chunks = chunks;
         t->chunk_capacity = capacity;
     }
-    enum pw_page_order order = arena->node_bytes > PW_PAGE_BYTES ? PW_PAGE_64K : PW_PAGE_4K;
+    enum pw_page_order order = chunk_order(arena);
     struct pw_frame_request request = node_request(t, order);
     pw_pfn frame;
     if (!t->config.policy->allocate(t->config.policy_state, t->config.frames, &request, &frame))
@@ -218,6 +223,22 @@ static enum pw_status prepare_region(struct pw_page_table *t, struct pw_table_re
 static enum pw_table_kind kind_of(enum pw_page_order order)
 {
     return order == PW_PAGE_4K ? PW_TABLE_4K : order == PW_PAGE_64K ? PW_TABLE_64K : PW_TABLE_2M;
+}
+
+static bool has_leaf(const struct pw_table_node *node, pw_vpn vpn, enum pw_table_kind kind)
+{
+    enum pw_table_kind present = node ? node->regions[index_of(vpn, 3)].kind : PW_TABLE_EMPTY;
+    return present == kind || (present == PW_TABLE_COALESCED && kind == PW_TABLE_4K);
+}
+
+unsigned pw_page_table_growth(const struct pw_page_table *t, pw_vpn vpn, enum pw_page_order order)
+{
+    enum pw_table_kind kind = kind_of(order);
+    const struct pw_table_node *node = t->directory[vpn.v >> 18];
+    unsigned nodes = (unsigned)(t->level2[index_of(vpn, 1)].v == NO_NODE) + !node;
+    unsigned leaves = kind != PW_TABLE_2M && !has_leaf(node, vpn, kind) && !t->spare[kind];
+    unsigned leaf_arena = kind == PW_TABLE_64K ? PW_ARENA_BIG_LEAVES : PW_ARENA_NODES;
+    return (nodes << chunk_order(&t->arenas[PW_ARENA_NODES])) + (leaves << chunk_order(&t->arenas[leaf_arena]));
 }
 
 enum pw_status pw_page_table_map(struct pw_page_table *t, pw_vpn vpn, pw_pfn frame, enum pw_page_order order,

@@ -54,6 +54,9 @@ enum pw_status pw_page_table_map(struct pw_page_table *t, pw_vpn vpn, pw_pfn fra
  * empty are kept until the table is destroyed. */
 struct pw_translation pw_page_table_unmap(struct pw_page_table *t, pw_vpn vpn);
 
+/* The most frames that nodes may take when a page of this order is mapped at vpn; 0 when every node is there. */
+unsigned pw_page_table_growth(const struct pw_page_table *t, pw_vpn vpn, enum pw_page_order order);
+
 static inline struct pw_translation pw_page_table_lookup(const struct pw_page_table *t, pw_vpn vpn);
 
 /* The physical addresses that a walk for vpn reads, root first; returns how many (1 to 4; it ends at the leaf, or at

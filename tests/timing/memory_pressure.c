@@ -233,6 +233,59 @@ static void five_programs_that_do_not_fit_take_turns_on_demand(void **state)
         }
 }
 
+/* Warps touch the first page of each of t->n[2] regions of 2 MiB together, twice. */
+static void touch_every_region(struct pw_warp *w, struct timed *t)
+{
+    for (uint64_t i = 0; i < 2 * t->n[2]; i++)
+        timed_fetch(w, t, i % t->n[2] * REGION);
+}
+
+/* One page of each 2 MiB: a page table takes as much memory as the data, and far more than is set aside for tables. Pages
+ * leave for it. Large pages need no such tables, but find memory in pieces. */
+static void page_tables_take_memory_from_data(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"gpu-mmu", "mosaic", "conventional-coalescing", "gpu-mmu-2m"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct timed other = {.kernel = touch_every_region, .bytes = 200ULL * REGION, .n = {[2] = 200}};
+        struct timed t = {.design = kinds[i],
+                          .sets = {"paging.mode=demand", "dram.bytes=8MB", "link.points=4KB:30+2MB:30"},
+                          .bytes = 1000ULL * REGION,
+                          .kernel = touch_every_region,
+                          .ctas = 2,
+                          .n = {[2] = i < 3 ? 1000 : 20},
+                          .neighbours = {&other}};
+        other.n[2] = i < 3 ? 200 : 10;
+        timed_run(&t);
+        assert_true(timed_count(&t, "uvm.pages_evicted") > 0);
+        if (i < 3)
+            assert_true(timed_count(&t, "mem.table_bytes") > 8 << 20 >> 6);
+        timed_end(&t);
+    }
+}
+
+/* Tables that do not even fit alone. Wide ones need runs of 64 KiB, which pages that come and go break up before that. */
+static void page_tables_that_take_all_memory_end_the_run_with_a_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *stride, *says;
+        uint64_t regions;
+    } cases[] = {{"page.entry_stride=8", "page tables have taken the device memory", 2100},
+                 {"page.entry_stride=128", "or for its page table", 400}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct timed t = {.sets = {"paging.mode=demand", "dram.bytes=8MB", cases[i].stride},
+                          .bytes = cases[i].regions * REGION,
+                          .kernel = touch_every_region,
+                          .n = {[2] = cases[i].regions}};
+        assert_int_equal(timed_try(&t), PW_FAILED);
+        assert_non_null(strstr(t.err.message, cases[i].says));
+        assert_non_null(strstr(t.err.message, "dram.bytes"));
+        assert_null(strchr(t.err.message, '\n'));
+        timed_end(&t);
+    }
+}
+
 /* mosaic-sec64-no-cac, mosaic-sec44-oom-avoid: no large frame is free when the run begins. Without compaction everything
  * fits between what was there, in base pages; with it large frames are made free first, and no SM issues before. */
 static void without_free_large_frames_programs_run_in_base_pages_or_wait_for_compaction(void **state)
@@ -279,6 +332,8 @@ int main(void)
         cmocka_unit_test(programs_end_and_start_over_while_pages_of_others_move),
         cmocka_unit_test(five_programs_that_do_not_fit_are_the_users_mistake),
         cmocka_unit_test(five_programs_that_do_not_fit_take_turns_on_demand),
+        cmocka_unit_test(page_tables_take_memory_from_data),
+        cmocka_unit_test(page_tables_that_take_all_memory_end_the_run_with_a_line),
         cmocka_unit_test(without_free_large_frames_programs_run_in_base_pages_or_wait_for_compaction),
         cmocka_unit_test(out_of_all_frames_is_the_users_mistake),
     };

@@ -189,6 +189,30 @@ static void an_emptied_region_takes_another_page_size_and_keeps_its_nodes(void *
     destroy(x);
 }
 
+/* Of any page size and stride: what it takes is at most what was said, and nothing once the region has a page. */
+static void a_table_grows_by_no_more_than_it_says(void **state)
+{
+    (void)state;
+    static const enum pw_page_order orders[] = {PW_PAGE_4K, PW_PAGE_64K, PW_PAGE_2M};
+    static const uint64_t places[][3] = {{0, 0, 0}, {0, 0, 1}, {0, 1, 0}, {3, 0, 0}, {3, 0, 511}, {511, 511, 511}};
+    static const unsigned new_nodes[] = {3, 1, 2, 3, 1, 3}; /* with leaves of 4 KiB pages */
+    for (uint32_t stride = 8; stride <= 128; stride *= 4)
+        for (size_t i = 0; i < 3; i++) {
+            struct fixture x = create(64 * MIB, 0, stride);
+            for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+                pw_vpn at = {vpn_of(places[k][0], places[k][1], places[k][2], 0)};
+                uint64_t before = pw_frames_free(x.frames);
+                unsigned said = pw_page_table_growth(x.table, at, orders[i]);
+                if (orders[i] == PW_PAGE_4K)
+                    assert_int_equal(said, new_nodes[k] * (stride == 8 ? 1 : 16));
+                assert_int_equal(map(x, at.v, 512U * (unsigned)k, orders[i]), PW_OK);
+                assert_true(before - pw_frames_free(x.frames) <= said);
+                assert_int_equal(pw_page_table_growth(x.table, at, orders[i]), 0);
+            }
+            destroy(x);
+        }
+}
+
 static void running_out_of_memory_for_nodes_fails_cleanly(void **state)
 {
     (void)state;
@@ -218,6 +242,7 @@ int main(void)
         cmocka_unit_test(the_stride_spreads_entries_and_enlarges_nodes),
         cmocka_unit_test(what_cannot_be_mapped_changes_nothing),
         cmocka_unit_test(an_emptied_region_takes_another_page_size_and_keeps_its_nodes),
+        cmocka_unit_test(a_table_grows_by_no_more_than_it_says),
         cmocka_unit_test(running_out_of_memory_for_nodes_fails_cleanly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
