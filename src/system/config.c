@@ -63,9 +63,12 @@ enum pw_status pw_config_finish(struct pw_config *config, struct pw_options *opt
     enum pw_status status = pw_options_finish(options, err);
     if (status != PW_OK)
         return status;
-    config->gpu.orders = 1U << pw_page_config_order(&config->page);
-    if (config->gpu.orders == 1U << PW_PAGE_4K && pw_coalesce_config_enabled(&config->coalesce))
-        config->gpu.orders |= 1U << PW_PAGE_2M;
+    enum pw_page_order order = pw_page_config_order(&config->page);
+    bool coalesces = pw_coalesce_config_enabled(&config->coalesce);
+    if (coalesces && order != PW_PAGE_4K)
+        return pw_fail(err, PW_USER_ERROR,
+                       "coalesce.policy makes large pages of 4KB pages; set page.size=4KB or coalesce.policy=none");
+    config->gpu.orders = 1U << order | (coalesces ? 1U << PW_PAGE_2M : 0);
     if (config->gpu.sm.warps < config->gpu.sm.schedulers)
         return pw_fail(err, PW_USER_ERROR, "sm.schedulers = %u is more than sm.warps = %u", config->gpu.sm.schedulers,
                        config->gpu.sm.warps);

@@ -49,6 +49,9 @@ fails 'more applications than SMs' 2 '2 applications need at least as many SMs' 
 fails 'more applications than channels' 2 '1 channels cannot be divided' run -w $small,$small -d static --set dram.channels=1
 fails 'launches of several applications' 2 '--kernels needs a run of one application' run -w $small,$small --kernels 1
 fails 'runs alone of a part' 2 '--alone compares whole runs' run -w $small --alone --warmup 10
+for size in 64KB 2MB; do
+  fails "coalescing of $size pages" 2 'coalesce.policy .* of 4KB pages; set page.size=4KB' run -w $small -d mosaic --set page.size=$size
+done
 fails 'memory for one application only' 2 'app1 .*: allocation .* does not fit' run -w $small,gather:table=64MB --set dram.bytes=32MB
 
 fails 'missing machine file' 2 'missing.yaml' run -m ./missing.yaml -w $small

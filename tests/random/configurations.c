@@ -48,10 +48,11 @@ static const char *one_of(struct pw_random *r, const char *a, const char *b)
 static void choose_translation(struct machine *m, struct pw_random *r)
 {
     static const char *const sizes[] = {"4KB", "64KB", "2MB"};
-    set_text(m, "page.size", sizes[pw_random_below(r, 3)]);
+    uint64_t size = pw_random_below(r, 3);
+    set_text(m, "page.size", sizes[size]);
     static const char *const frames[] = {"first-free", "random", "contiguity"};
     set_text(m, "page.frames", frames[pw_random_below(r, 3)]);
-    set_text(m, "coalesce.policy", pw_coalesce_policy_names[pw_random_below(r, 3)]);
+    set_text(m, "coalesce.policy", pw_coalesce_policy_names[size ? 0 : pw_random_below(r, 3)]);
     set(m, "coalesce.interval", between(r, 1000, 20000));
     set_text(m, "compact.policy", one_of(r, "none", "contiguity-aware"));
     set(m, "compact.threshold", between(r, 0, 100));
