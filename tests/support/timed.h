@@ -244,6 +244,24 @@ static inline void timed_fetch(struct pw_warp *w, const struct timed *t, uint64_
     pw_use(w);
 }
 
+/* Loads of the places listed in t->data, t->n[0] of them, one after the other. */
+static inline void timed_chain(struct pw_warp *w, struct timed *t)
+{
+    const uint64_t *bytes = t->data;
+    for (uint64_t i = 0; i < t->n[0]; i++)
+        timed_fetch(w, t, bytes[i]);
+}
+
+/* What load number `last`, from 0, of a chain adds to the run. */
+static inline pw_cycle timed_cost_of_last(struct timed t, uint64_t last)
+{
+    t.kernel = timed_chain;
+    t.n[0] = last;
+    pw_cycle before = timed_cycles(t);
+    t.n[0] = last + 1;
+    return timed_cycles(t) - before;
+}
+
 /* `count` lanes, `step` bytes apart. */
 static inline void timed_load_lanes(struct pw_warp *w, const struct timed *t, uint64_t byte, uint32_t count,
                                     int64_t step)

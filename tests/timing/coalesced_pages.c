@@ -55,23 +55,6 @@ static void make_two_large(struct timed *t)
     }
 }
 
-/* Loads one after the other; t->n[0] of them from the list in t->data. */
-static void chain(struct pw_warp *w, struct timed *t)
-{
-    const uint64_t *bytes = t->data;
-    for (uint64_t i = 0; i < t->n[0]; i++)
-        timed_fetch(w, t, bytes[i]);
-}
-
-static pw_cycle cost_of_last(struct timed t, uint64_t last)
-{
-    t.kernel = chain;
-    t.n[0] = last;
-    pw_cycle before = timed_cycles(t);
-    t.n[0] = last + 1;
-    return timed_cycles(t) - before;
-}
-
 /* The third load misses what has room for one large page. */
 static void a_hit_in_the_large_entries_of_the_l2_tlb_is_one_probe(void **state)
 {
@@ -82,11 +65,11 @@ static void a_hit_in_the_large_entries_of_the_l2_tlb_is_one_probe(void **state)
                       .orders = BOTH,
                       .prepare = make_two_large,
                       .sets = {"l1_tlb.large_entries=1", "l1_tlb.base_entries=1"}};
-    assert_int_equal(cost_of_last(t, 2), 1 + 10 + 10 + 10 + 1);
+    assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 10 + 10 + 1);
     t.prepare = NULL; /* base pages: large entries are probed in vain */
-    assert_int_equal(cost_of_last(t, 2), 1 + 10 + 2 * 10 + 10 + 1);
+    assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 2 * 10 + 10 + 1);
     t.orders = 0;
-    assert_int_equal(cost_of_last(t, 2), 1 + 10 + 10 + 10 + 1);
+    assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 10 + 10 + 1);
 }
 
 static void a_walk_of_a_large_page_takes_four_reads_behind_two_probes(void **state)
@@ -99,14 +82,14 @@ static void a_walk_of_a_large_page_takes_four_reads_behind_two_probes(void **sta
                       .prepare = make_two_large,
                       .sets = {"l1_tlb.large_entries=1", "l1_tlb.base_entries=1", "l2_tlb.large_entries=1",
                                "l2_tlb.base_entries=1", "l2_tlb.base_ways=0"}};
-    pw_cycle large = cost_of_last(t, 2), walk = large - (1 + 10 + 2 * 10 + 10 + 1);
+    pw_cycle large = timed_cost_of_last(t, 2), walk = large - (1 + 10 + 2 * 10 + 10 + 1);
     struct timed base = t;
     base.prepare = NULL;
-    assert_int_equal(cost_of_last(base, 2), large);
+    assert_int_equal(timed_cost_of_last(base, 2), large);
     t.sets[5] = "l2_tlb.latency=33";
-    assert_int_equal(cost_of_last(t, 2), large + 2 * 23);
+    assert_int_equal(timed_cost_of_last(t, 2), large + 2 * 23);
     t.sets[6] = "l2.latency=77";
-    assert_int_equal(cost_of_last(t, 2), large + 2 * 23 + 4 * 67);
+    assert_int_equal(timed_cost_of_last(t, 2), large + 2 * 23 + 4 * 67);
     assert_true(walk >= 4 * 10);
 }
 
@@ -121,7 +104,7 @@ static void walks_of_all_pages_of_a_large_page_end_in_one_line(void **state)
                       .bytes = 3 * REGION,
                       .orders = BOTH,
                       .prepare = make_two_large,
-                      .kernel = chain,
+                      .kernel = timed_chain,
                       .n = {16},
                       .sets = {"l1_tlb.large_entries=1", "l2_tlb.large_entries=1"}};
     timed_run(&t);
@@ -156,7 +139,7 @@ static void pages_of_a_large_page_take_no_base_entry(void **state)
                       .bytes = 3 * REGION,
                       .orders = BOTH,
                       .prepare = make_first_large,
-                      .kernel = chain,
+                      .kernel = timed_chain,
                       .n = {6},
                       .sets = {"l1_tlb.base_entries=1", "l2_tlb.base_entries=1", "l2_tlb.base_ways=0"}};
     timed_run(&t);
@@ -164,7 +147,7 @@ static void pages_of_a_large_page_take_no_base_entry(void **state)
     assert_int_equal(timed_count(&t, "l2_tlb.lookups"), 2);
     assert_int_equal(timed_count(&t, "l1_tlb.hits"), 4);
     timed_end(&t);
-    assert_int_equal(cost_of_last(t, 5), 1 + 1);
+    assert_int_equal(timed_cost_of_last(t, 5), 1 + 1);
 }
 
 /* Launch 0 touches page 7 as a base page. Then its region is coalesced, without a flush. */

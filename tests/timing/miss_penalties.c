@@ -29,14 +29,6 @@ static int free_figure(void **state)
     return 0;
 }
 
-/* Loads of the list in t->data, n[0] of them, one after the other. */
-static void chain(struct pw_warp *w, struct timed *t)
-{
-    const uint64_t *bytes = t->data;
-    for (uint64_t i = 0; i < t->n[0]; i++)
-        timed_fetch(w, t, bytes[i]);
-}
-
 static void add_set(struct timed *t, const char *set)
 {
     size_t i = 0;
@@ -53,8 +45,12 @@ static struct timed variant(const char *name)
         const struct pw_figure_variant *v = &figure->variants[i];
         if (strcmp(v->name, name) != 0)
             continue;
-        struct timed t = {
-            .machine = v->machine, .design = v->design, .kernel = chain, .data = a_b_a, .n = {3}, .bytes = 4 * MB};
+        struct timed t = {.machine = v->machine,
+                          .design = v->design,
+                          .kernel = timed_chain,
+                          .data = a_b_a,
+                          .n = {3},
+                          .bytes = 4 * MB};
         for (size_t k = 0; k < v->set_count; k++)
             add_set(&t, v->sets[k]);
         return t;

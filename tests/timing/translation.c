@@ -12,24 +12,6 @@
 #include "closed_form.h"
 #include "timed.h"
 
-/* Loads of pages, one after the other; t->n[0] of them from the list in t->data. */
-static void chain(struct pw_warp *w, struct timed *t)
-{
-    const uint64_t *bytes = t->data;
-    for (uint64_t i = 0; i < t->n[0]; i++)
-        timed_fetch(w, t, bytes[i]);
-}
-
-/* What load number `last` of a chain adds to the run. */
-static pw_cycle cost_of_last(struct timed t, uint64_t last)
-{
-    t.kernel = chain;
-    t.n[0] = last;
-    pw_cycle before = timed_cycles(t);
-    t.n[0] = last + 1;
-    return timed_cycles(t) - before;
-}
-
 static uint64_t a_b_a[] = {0, 2 << 20, 0};
 
 static void a_hit_in_the_l1_tlb_takes_its_latency(void **state)
@@ -39,17 +21,18 @@ static void a_hit_in_the_l1_tlb_takes_its_latency(void **state)
     struct timed t = {.data = twice};
     timed_configure(&t);
     assert_int_equal(form_l1_hit(&t.config.gpu), 2); /* mosaic-tab1-l1tlb-latency and mosaic-tab1-l1-latency */
-    assert_int_equal(cost_of_last(t, 1), 2);
+    assert_int_equal(timed_cost_of_last(t, 1), 2);
     timed_end(&t);
     struct timed slow = {.data = twice, .sets = {"l1_tlb.latency=5", "l1d.latency=7"}};
-    assert_int_equal(cost_of_last(slow, 1), 5 + 7);
+    assert_int_equal(timed_cost_of_last(slow, 1), 5 + 7);
 }
 
 static void only_a_miss_in_the_l1_tlb_asks_the_l2_tlb_and_only_a_miss_there_walks(void **state)
 {
     (void)state;
     uint64_t list[] = {0, 2 << 20, 0, 0};
-    struct timed t = {.kernel = chain, .data = list, .n = {4}, .bytes = 4 << 20, .sets = {"l1_tlb.base_entries=1"}};
+    struct timed t = {
+        .kernel = timed_chain, .data = list, .n = {4}, .bytes = 4 << 20, .sets = {"l1_tlb.base_entries=1"}};
     timed_run(&t);
     assert_int_equal(timed_count(&t, "l1_tlb.lookups"), 4);
     assert_int_equal(timed_count(&t, "l1_tlb.hits"), 1);
@@ -65,11 +48,11 @@ static void a_hit_in_the_l2_tlb_takes_the_way_there_and_back_and_its_latency(voi
 {
     (void)state;
     struct timed t = {.data = a_b_a, .bytes = 4 << 20, .sets = {"l1_tlb.base_entries=1"}};
-    assert_int_equal(cost_of_last(t, 2), 1 + 10 + 10 + 10 + 1);
+    assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 10 + 10 + 1);
     t.sets[1] = "l2_tlb.latency=23";
     t.sets[2] = "l2_tlb.distance=31";
     t.sets[3] = "l1_tlb.latency=3";
-    assert_int_equal(cost_of_last(t, 2), 3 + 31 + 23 + 31 + 1);
+    assert_int_equal(timed_cost_of_last(t, 2), 3 + 31 + 23 + 31 + 1);
 }
 
 /* Reads of a walk by page size: a 2 MB page is mapped one level higher (mosaic-sec43-walk-depth). */
@@ -86,16 +69,16 @@ static void each_read_of_a_walk_that_hits_the_l2_takes_its_latency(void **state)
                           .bytes = 4 << 20,
                           .sets = {page_sizes[i].size, "l1_tlb.base_entries=1", "l2_tlb.base_entries=1",
                                    "l2_tlb.base_ways=0", "l1_tlb.large_entries=1", "l2_tlb.large_entries=1"}};
-        assert_int_equal(cost_of_last(t, 2), 1 + 10 + 10 + page_sizes[i].reads * (120 + 10) + 10 + 1);
+        assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 10 + page_sizes[i].reads * (120 + 10) + 10 + 1);
         t.sets[6] = "l2.latency=77";
-        assert_int_equal(cost_of_last(t, 2), 1 + 10 + 10 + page_sizes[i].reads * (120 + 77) + 10 + 1);
+        assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 10 + page_sizes[i].reads * (120 + 77) + 10 + 1);
     }
 }
 
 /* One bank, so that the row an access finds open is the row of the access before. */
 static struct timed one_bank(const char *machine, const char *size)
 {
-    return (struct timed){.machine = machine, .kernel = chain, .sets = {size, "dram.channels=1", "dram.banks=1"}};
+    return (struct timed){.machine = machine, .kernel = timed_chain, .sets = {size, "dram.channels=1", "dram.banks=1"}};
 }
 
 static void remember_walk(struct timed *t)
@@ -161,8 +144,9 @@ static void fixed_walks_take_500_cycles_and_read_nothing(void **state)
         .bytes = 4 << 20,
         .machine = "kepler",
         .sets = {"l1_tlb.base_entries=1", "l1_tlb.base_ways=0", "l2_tlb.base_entries=1", "l2_tlb.base_ways=0"}};
-    assert_int_equal(cost_of_last(t, 2), 1 + 10 + 10 + 500 + 10 + 35); /* comp-tab3-walk-lat, comp-tab3-l2tlb-lat */
-    t.kernel = chain;
+    assert_int_equal(timed_cost_of_last(t, 2),
+                     1 + 10 + 10 + 500 + 10 + 35); /* comp-tab3-walk-lat, comp-tab3-l2tlb-lat */
+    t.kernel = timed_chain;
     t.n[0] = 3;
     timed_run(&t);
     assert_int_equal(timed_walk_cycles(&t), 3 * 500);
@@ -175,9 +159,9 @@ static void a_walk_through_the_page_walk_cache_takes_its_latency_per_read(void *
 {
     (void)state;
     struct timed t = {.design = "pwcache", .data = a_b_a, .bytes = 4 << 20, .sets = {"l1_tlb.base_entries=1"}};
-    assert_int_equal(cost_of_last(t, 2), 1 + 10 + 4 * 10 + 10 + 1);
+    assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 4 * 10 + 10 + 1);
     t.sets[1] = "pwc.latency=37";
-    assert_int_equal(cost_of_last(t, 2), 1 + 10 + 4 * 37 + 10 + 1);
+    assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 4 * 37 + 10 + 1);
 }
 
 /* A miss in it goes on to the L2 cache and costs both. */
@@ -188,8 +172,8 @@ static void a_read_that_misses_the_page_walk_cache_goes_on_to_the_l2(void **stat
                       .data = a_b_a,
                       .bytes = 4 << 20,
                       .sets = {"l1_tlb.base_entries=1", "pwc.bytes=128", "pwc.ways=1"}};
-    assert_int_equal(cost_of_last(t, 2), 1 + 10 + 4 * (10 + 120 + 10) + 10 + 1);
-    t.kernel = chain;
+    assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 4 * (10 + 120 + 10) + 10 + 1);
+    t.kernel = timed_chain;
     t.n[0] = 3;
     timed_run(&t);
     assert_int_equal(timed_count(&t, "l2_tlb.lookups"), 0);
@@ -203,7 +187,7 @@ static void a_read_that_misses_the_page_walk_cache_goes_on_to_the_l2(void **stat
 static void an_ideal_tlb_always_hits_and_never_walks(void **state)
 {
     (void)state;
-    struct timed t = {.design = "ideal-tlb", .data = a_b_a, .bytes = 4 << 20, .kernel = chain, .n = {3}};
+    struct timed t = {.design = "ideal-tlb", .data = a_b_a, .bytes = 4 << 20, .kernel = timed_chain, .n = {3}};
     timed_run(&t);
     assert_int_equal(timed_count(&t, "l1_tlb.lookups"), 3);
     assert_int_equal(timed_count(&t, "l1_tlb.hits"), 3);
@@ -211,7 +195,7 @@ static void an_ideal_tlb_always_hits_and_never_walks(void **state)
     assert_int_equal(timed_count(&t, "walk.count"), 0);
     assert_int_equal(timed_count(&t, "dram.translation.bytes"), 0);
     timed_end(&t);
-    assert_int_equal(cost_of_last(t, 2), 1 + 1);
+    assert_int_equal(timed_cost_of_last(t, 2), 1 + 1);
 }
 
 enum { BOTH = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M };
@@ -222,14 +206,14 @@ static void the_l2_tlb_probes_large_entries_before_base_entries(void **state)
     (void)state;
     struct timed base = {
         .data = a_b_a, .bytes = 4 << 20, .orders = BOTH, .sets = {"page.size=4KB", "l1_tlb.base_entries=1"}};
-    assert_int_equal(cost_of_last(base, 2), 1 + 10 + 2 * 10 + 10 + 1);
+    assert_int_equal(timed_cost_of_last(base, 2), 1 + 10 + 2 * 10 + 10 + 1);
     struct timed large = {
         .data = a_b_a, .bytes = 4 << 20, .orders = BOTH, .sets = {"page.size=2MB", "l1_tlb.large_entries=1"}};
-    assert_int_equal(cost_of_last(large, 2), 1 + 10 + 10 + 10 + 1);
+    assert_int_equal(timed_cost_of_last(large, 2), 1 + 10 + 10 + 10 + 1);
     /* A miss has probed both before it walks. */
     base.sets[2] = "l2_tlb.base_entries=1";
     base.sets[3] = "l2_tlb.base_ways=0";
-    assert_int_equal(cost_of_last(base, 2), 1 + 10 + 2 * 10 + 4 * (120 + 10) + 10 + 1);
+    assert_int_equal(timed_cost_of_last(base, 2), 1 + 10 + 2 * 10 + 4 * (120 + 10) + 10 + 1);
 }
 
 /* Room among the entries for the other page size helps nobody. */
@@ -239,7 +223,7 @@ static void base_and_large_translations_never_share_entries(void **state)
     struct timed t = {.data = a_b_a,
                       .bytes = 4 << 20,
                       .orders = BOTH,
-                      .kernel = chain,
+                      .kernel = timed_chain,
                       .n = {3},
                       .sets = {"page.size=4KB", "l1_tlb.base_entries=1", "l1_tlb.large_entries=16"}};
     timed_run(&t);
@@ -448,7 +432,7 @@ static void a_shootdown_empties_the_page_walk_cache(void **state)
     assert_int_equal(timed_count(&t, "pwc.hits"), 0);
     timed_end(&t);
     uint64_t neighbours[] = {0, 2 << 20};
-    struct timed kept = {.design = "pwcache", .kernel = chain, .data = neighbours, .n = {2}, .bytes = 4 << 20};
+    struct timed kept = {.design = "pwcache", .kernel = timed_chain, .data = neighbours, .n = {2}, .bytes = 4 << 20};
     timed_run(&kept);
     assert_int_equal(timed_count(&kept, "pwc.hits"), 3); /* all but the leaf */
     timed_end(&kept);

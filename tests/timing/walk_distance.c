@@ -11,22 +11,13 @@ static const struct {
     unsigned cycles;
 } distances[DISTANCES] = {{"walk.distance=0", 0}, {"walk.distance=1", 1}, {"walk.distance=35", 35}};
 
-/* The first n[0] loads of A, B, A, one after the other. */
-static void chain(struct pw_warp *w, struct timed *t)
-{
-    static const uint64_t bytes[] = {0, 2 << 20, 0};
-    for (uint64_t i = 0; i < t->n[0]; i++)
-        timed_fetch(w, t, bytes[i]);
-}
-
+/* Of the loads of A, B, A. */
 static pw_cycle cost_of_third(struct timed t)
 {
-    t.kernel = chain;
+    static uint64_t a_b_a[] = {0, 2 << 20, 0};
+    t.data = a_b_a;
     t.bytes = 4 << 20;
-    t.n[0] = 2;
-    pw_cycle before = timed_cycles(t);
-    t.n[0] = 3;
-    return timed_cycles(t) - before;
+    return timed_cost_of_last(t, 2);
 }
 
 /* By the sizes of pages, whose walks have four reads or three. */

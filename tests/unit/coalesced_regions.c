@@ -1,65 +1,26 @@
 /* Regions of 4 KiB pages under a large bit: what a lookup and a walk find, what stays, what ends it (Mosaic, Figure 7). */
-#include "vm/page_table.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#define MIB (1ULL << 20)
+#include "table_fixture.h"
 
 enum { PAGES = 512, REGION = 0x12345 << 9, NEXT = REGION + PAGES, BLOCK = 3 * PAGES };
 
-struct fixture {
-    struct pw_frames *frames;
-    struct pw_page_table *table;
-};
-
-static struct fixture create(uint32_t stride)
+static void map(struct table_fixture x, uint64_t vpn, uint32_t frame)
 {
-    struct fixture x = {0};
-    struct pw_error err = {0};
-    assert_int_equal(pw_frames_create(64 * MIB, &x.frames, &err), PW_OK);
-    struct pw_page_table_config config = {1, stride, x.frames, pw_frame_policies[0], NULL};
-    assert_int_equal(pw_page_table_create(&config, &x.table, &err), PW_OK);
-    return x;
+    assert_int_equal(table_map(x, vpn, frame, PW_PAGE_4K), PW_OK);
 }
 
-static void destroy(struct fixture x)
-{
-    pw_page_table_destroy(x.table);
-    assert_int_equal(pw_frames_free(x.frames), pw_frames_total(x.frames));
-    pw_frames_destroy(x.frames);
-}
-
-static void map(struct fixture x, uint64_t vpn, uint32_t frame)
-{
-    struct pw_error err;
-    assert_int_equal(pw_page_table_map(x.table, (pw_vpn){vpn}, (pw_pfn){frame}, PW_PAGE_4K, &err), PW_OK);
-}
-
-static void fill(struct fixture x, uint64_t region, uint32_t first_frame)
+static void fill(struct table_fixture x, uint64_t region, uint32_t first_frame)
 {
     for (uint32_t i = 0; i < PAGES; i++)
         map(x, region + i, first_frame + i);
 }
 
-static void coalesce(struct fixture x, uint64_t region)
+static void coalesce(struct table_fixture x, uint64_t region)
 {
     assert_true(pw_page_table_can_coalesce(x.table, (pw_vpn){region}));
     pw_page_table_set_large(x.table, (pw_vpn){region}, true);
 }
 
-static void expect(struct fixture x, uint64_t vpn, uint32_t frame, enum pw_page_order order)
-{
-    struct pw_translation found = pw_page_table_lookup(x.table, (pw_vpn){vpn});
-    assert_true(found.present);
-    assert_int_equal(found.frame.v, frame);
-    assert_int_equal(found.order, order);
-}
-
-static uint64_t last_read(struct fixture x, uint64_t vpn)
+static uint64_t last_read(struct table_fixture x, uint64_t vpn)
 {
     pw_paddr reads[PW_TABLE_LEVELS];
     assert_int_equal(pw_page_table_walk(x.table, (pw_vpn){vpn}, reads, NULL), 4);
@@ -70,14 +31,14 @@ static uint64_t last_read(struct fixture x, uint64_t vpn)
 static void both_bits_are_0_at_first(void **state)
 {
     (void)state;
-    struct fixture x = create(8);
+    struct table_fixture x = table_create(64 * MIB, 1, 8);
     assert_false(pw_page_table_is_large(x.table, (pw_vpn){REGION}));
     fill(x, REGION, BLOCK);
     assert_false(pw_page_table_is_large(x.table, (pw_vpn){REGION + 77}));
     assert_int_equal(pw_page_table_disabled(x.table, (pw_vpn){REGION + 77}), 0);
     assert_int_equal(pw_page_table_present(x.table, (pw_vpn){REGION + 77}), PAGES);
-    expect(x, REGION + 77, BLOCK + 77, PW_PAGE_4K);
-    destroy(x);
+    table_expect(x, REGION + 77, BLOCK + 77, PW_PAGE_4K);
+    table_destroy(x);
 }
 
 /* Decides mosaic-sec43-walker-l3, mosaic-sec43-walker-perms and mosaic-sec43-walker-first-pte: the level-3 entry is read
@@ -86,7 +47,7 @@ static void a_walk_of_a_large_region_reads_its_first_level_4_entry(void **state)
 {
     (void)state;
     for (uint32_t stride = 8; stride <= 128; stride *= 4) {
-        struct fixture x = create(stride);
+        struct table_fixture x = table_create(64 * MIB, 1, stride);
         fill(x, REGION, BLOCK);
         pw_paddr before[PW_TABLE_LEVELS], reads[PW_TABLE_LEVELS];
         assert_int_equal(pw_page_table_walk(x.table, (pw_vpn){REGION + 300}, before, NULL), 4);
@@ -106,7 +67,7 @@ static void a_walk_of_a_large_region_reads_its_first_level_4_entry(void **state)
         }
         assert_int_equal(pw_page_table_entry(x.table, (pw_vpn){REGION + 9}, 3).v, reads[2].v);
         assert_int_equal(pw_page_table_entry(x.table, (pw_vpn){REGION + 300}, 4).v, before[3].v);
-        destroy(x);
+        table_destroy(x);
     }
 }
 
@@ -114,7 +75,7 @@ static void a_walk_of_a_large_region_reads_its_first_level_4_entry(void **state)
 static void a_walk_beside_a_large_region_is_as_ever(void **state)
 {
     (void)state;
-    struct fixture x = create(8), plain = create(8);
+    struct table_fixture x = table_create(64 * MIB, 1, 8), plain = table_create(64 * MIB, 1, 8);
     fill(x, REGION, BLOCK);
     fill(plain, REGION, BLOCK);
     fill(x, NEXT, 1); /* scattered: not aligned */
@@ -130,35 +91,35 @@ static void a_walk_beside_a_large_region_is_as_ever(void **state)
         assert_int_equal(found.order, PW_PAGE_4K);
         assert_int_equal(found.frame.v, vpn - NEXT + 1);
     }
-    destroy(x);
-    destroy(plain);
+    table_destroy(x);
+    table_destroy(plain);
 }
 
 /* Decides mosaic-sec44-splinter-walks. */
 static void a_splintered_region_is_one_of_base_pages_again(void **state)
 {
     (void)state;
-    struct fixture x = create(8);
+    struct table_fixture x = table_create(64 * MIB, 1, 8);
     fill(x, REGION, BLOCK);
     uint64_t own = last_read(x, REGION + 5);
     coalesce(x, REGION);
     assert_int_not_equal(last_read(x, REGION + 5), own);
     pw_page_table_set_large(x.table, (pw_vpn){REGION}, false);
     assert_int_equal(last_read(x, REGION + 5), own);
-    expect(x, REGION + 5, BLOCK + 5, PW_PAGE_4K);
+    table_expect(x, REGION + 5, BLOCK + 5, PW_PAGE_4K);
     assert_int_equal(pw_page_table_move(x.table, (pw_vpn){REGION + 5}, (pw_pfn){7}).v, BLOCK + 5);
-    expect(x, REGION + 5, 7, PW_PAGE_4K);
+    table_expect(x, REGION + 5, 7, PW_PAGE_4K);
     assert_false(pw_page_table_can_coalesce(x.table, (pw_vpn){REGION}));
     assert_int_equal(pw_page_table_move(x.table, (pw_vpn){REGION + 5}, (pw_pfn){BLOCK + 5}).v, 7);
     coalesce(x, REGION);
-    destroy(x);
+    table_destroy(x);
 }
 
 /* Decides mosaic-sec43-no-extra-storage. */
 static void coalescing_takes_no_memory(void **state)
 {
     (void)state;
-    struct fixture x = create(8);
+    struct table_fixture x = table_create(64 * MIB, 1, 8);
     fill(x, REGION, BLOCK);
     uint64_t bytes = pw_page_table_node_bytes(x.table), free_frames = pw_frames_free(x.frames);
     coalesce(x, REGION);
@@ -166,14 +127,14 @@ static void coalescing_takes_no_memory(void **state)
     assert_int_equal(pw_page_table_node_bytes(x.table), bytes);
     assert_int_equal(pw_frames_free(x.frames), free_frames);
     assert_int_equal(pw_page_table_mapped_pages(x.table), PAGES);
-    destroy(x);
+    table_destroy(x);
 }
 
 /* Decides mosaic-sec42-alignment and mosaic-sec43-fully-populated; a region that is large already cannot either. */
 static void only_a_full_consecutive_and_aligned_region_can_be_coalesced(void **state)
 {
     (void)state;
-    struct fixture x = create(8);
+    struct table_fixture x = table_create(64 * MIB, 1, 8);
     struct pw_error err;
     pw_vpn region = {REGION};
     assert_false(pw_page_table_can_coalesce(x.table, region));
@@ -203,14 +164,14 @@ static void only_a_full_consecutive_and_aligned_region_can_be_coalesced(void **s
             pw_page_table_map(x.table, (pw_vpn){NEXT + 2 * PAGES + i}, (pw_pfn){512 + i}, PW_PAGE_64K, &err), PW_OK);
     assert_false(pw_page_table_can_coalesce(x.table, (pw_vpn){NEXT + 2 * PAGES}));
     assert_int_equal(pw_page_table_present(x.table, (pw_vpn){NEXT + 2 * PAGES}), 0);
-    destroy(x);
+    table_destroy(x);
 }
 
 /* A freed page is still translated, by the large page; nobody else's frame can take its place. */
 static void a_page_freed_in_a_large_region_stays_covered_and_reserved(void **state)
 {
     (void)state;
-    struct fixture x = create(8);
+    struct table_fixture x = table_create(64 * MIB, 1, 8);
     struct pw_error err;
     fill(x, REGION, BLOCK);
     coalesce(x, REGION);
@@ -222,7 +183,7 @@ static void a_page_freed_in_a_large_region_stays_covered_and_reserved(void **sta
     assert_int_equal(pw_page_table_present(x.table, (pw_vpn){REGION}), PAGES - 1);
     assert_int_equal(pw_page_table_mapped_pages(x.table), PAGES - 1);
     assert_false(pw_page_table_has_base(x.table, (pw_vpn){REGION + 9}, NULL));
-    expect(x, REGION + 9, BLOCK + 9, PW_PAGE_2M);
+    table_expect(x, REGION + 9, BLOCK + 9, PW_PAGE_2M);
     assert_false(pw_page_table_unmap(x.table, (pw_vpn){REGION + 9}).present);
     assert_int_equal(pw_page_table_map(x.table, (pw_vpn){REGION + 9}, (pw_pfn){7}, PW_PAGE_4K, &err), PW_FAILED);
     assert_int_equal(pw_page_table_map(x.table, (pw_vpn){REGION}, (pw_pfn){512}, PW_PAGE_2M, &err), PW_FAILED);
@@ -231,14 +192,14 @@ static void a_page_freed_in_a_large_region_stays_covered_and_reserved(void **sta
     pw_page_table_unmap(x.table, (pw_vpn){REGION});
     pw_page_table_set_large(x.table, (pw_vpn){REGION}, false);
     assert_false(pw_page_table_lookup(x.table, (pw_vpn){REGION}).present);
-    expect(x, REGION + 9, BLOCK + 9, PW_PAGE_4K);
-    destroy(x);
+    table_expect(x, REGION + 9, BLOCK + 9, PW_PAGE_4K);
+    table_destroy(x);
 }
 
 static void the_last_page_takes_the_bits_with_it(void **state)
 {
     (void)state;
-    struct fixture x = create(8);
+    struct table_fixture x = table_create(64 * MIB, 1, 8);
     struct pw_error err;
     pw_vpn region = {REGION};
     fill(x, REGION, BLOCK);
@@ -256,14 +217,14 @@ static void the_last_page_takes_the_bits_with_it(void **state)
     assert_int_equal(pw_page_table_disabled(x.table, region), 0);
     assert_int_equal(pw_page_table_map(x.table, region, (pw_pfn){512}, PW_PAGE_2M, &err), PW_OK);
     pw_page_table_set_large(x.table, region, false);
-    expect(x, REGION + 1, 513, PW_PAGE_2M);
-    destroy(x);
+    table_expect(x, REGION + 1, 513, PW_PAGE_2M);
+    table_destroy(x);
 }
 
 static void disabled_bits_are_set_and_cleared_a_few_at_a_time(void **state)
 {
     (void)state;
-    struct fixture x = create(8);
+    struct table_fixture x = table_create(64 * MIB, 1, 8);
     pw_vpn region = {REGION};
     fill(x, REGION, BLOCK);
     coalesce(x, REGION);
@@ -277,7 +238,7 @@ static void disabled_bits_are_set_and_cleared_a_few_at_a_time(void **state)
     assert_int_equal(pw_page_table_disabled(x.table, region), PAGES - 33);
     pw_page_table_set_disabled(x.table, region, PAGES, false);
     assert_int_equal(pw_page_table_disabled(x.table, region), 0);
-    destroy(x);
+    table_destroy(x);
 }
 
 int main(void)
