@@ -52,10 +52,7 @@ def reproduce(a, figures, scope):
         return json.loads(result.read_text())
 
 
-def mean(items, what):
-    values = [item["value"] for item in items]
-    if not values or None in values:
-        sys.exit(f"{TOOL}: {what}: a value is missing; nothing is written")
+def mean(values):
     return round(sum(values) / len(values), 6)
 
 

@@ -235,7 +235,7 @@ void pw_link_register(struct pw_link *l, struct pw_stats *stats)
         pw_stats_counter(stats, prefix ".bytes", "bytes", "Bytes moved " way ".", &c->bytes, 0, 0);                    \
         pw_stats_counter(stats, prefix ".small_bytes", "bytes",                                                        \
                          "Bytes of single accesses " way ", which are no transfers.", &c->small_bytes, 0, 0);          \
-        pw_stats_counter(stats, prefix ".busy_cycles", "cycles", "Cycles in which a transfer " way " was under way.",  \
+        pw_stats_counter(stats, prefix ".busy_cycles", "cycles", "Cycles of all transfers " way ", queued ones too.",  \
                          &c->busy_cycles, 0, 0);                                                                       \
     } while (0)
     COUNTERS(PW_LINK_H2D, "link.h2d", "from the host to the GPU");

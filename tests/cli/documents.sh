@@ -36,6 +36,11 @@ check 'docs/calibration.md is what was measured (scripts/calibration rewrites it
   '"$source_root/scripts/calibration" --print >calibration.md && diff calibration.md "$source_root/docs/calibration.md"'
 check 'docs/calibration.svg shows what was measured (scripts/calibration rewrites it)' eval \
   '"$source_root/scripts/calibration" --print-chart >calibration.svg && diff calibration.svg "$source_root/docs/calibration.svg"'
+for page in "$source_root"/data/results/*.json; do
+  paper=$(basename "$page" .json)
+  check "docs/$paper.md is what was measured (scripts/results $paper rewrites it)" eval \
+    '"$source_root/scripts/results" $paper --print >page.md && diff page.md "$source_root/docs/$paper.md"'
+done
 check 'what docs/calibration.md calls chosen is what the machines have (if not, scripts/calibration has to measure again)' \
   python3 - "$source_root" "$pagewalk" <<'PYTHON'
 import json, pathlib, subprocess, sys
