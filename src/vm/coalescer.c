@@ -10,11 +10,6 @@
  * runtime needs to decide, which the paper takes to be hidden behind the transfer. */
 #include "vm/page_manager_internal.h"
 
-static struct pw_page_table *table_of(const struct pw_page_manager *m, pw_asid asid)
-{
-    return m->wiring.spaces[asid]->table;
-}
-
 /* Whether all frames of this large frame belong to the application; none of host memory does. */
 static bool owns_block(const struct pw_page_manager *m, pw_asid asid, pw_pfn block)
 {
@@ -29,7 +24,7 @@ static bool owns_block(const struct pw_page_manager *m, pw_asid asid, pw_pfn blo
 
 struct pw_coalesce_view pw_coalesce_view_of(const struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
 {
-    const struct pw_page_table *table = table_of(m, asid);
+    const struct pw_page_table *table = pw_table_of(m, asid);
     pw_vpn region = pw_region_of(vpn);
     struct pw_coalesce_view view = {.contiguous = true};
     uint32_t first = 0; /* where the region would begin if all of it lay like its first page; may wrap around */
@@ -49,7 +44,7 @@ struct pw_coalesce_view pw_coalesce_view_of(const struct pw_page_manager *m, pw_
 /* Whether the policy wants a region that can be coalesced where it is. */
 static bool wanted(const struct pw_page_manager *m, pw_asid asid, pw_vpn region)
 {
-    if (!pw_page_table_can_coalesce(table_of(m, asid), region))
+    if (!pw_page_table_can_coalesce(pw_table_of(m, asid), region))
         return false;
     struct pw_coalesce_view view = pw_coalesce_view_of(m, asid, region);
     return view.one_space && m->coalescing->wants(&view);
@@ -60,8 +55,8 @@ static void disabled_bits_taken(struct pw_page_manager *m, pw_asid asid, pw_vpn 
 {
     (void)last;
     (void)now;
-    if (pw_page_table_is_large(table_of(m, asid), first))
-        pw_page_table_set_disabled(table_of(m, asid), first, count, true);
+    if (pw_page_table_is_large(pw_table_of(m, asid), first))
+        pw_page_table_set_disabled(pw_table_of(m, asid), first, count, true);
 }
 
 static void large_bit_taken(struct pw_page_manager *m, pw_asid asid, pw_vpn region, unsigned count, bool last,
@@ -71,7 +66,7 @@ static void large_bit_taken(struct pw_page_manager *m, pw_asid asid, pw_vpn regi
     (void)last;
     (void)now;
     struct pw_physical_memory *p = m->wiring.physical;
-    struct pw_page_table *table = table_of(m, asid);
+    struct pw_page_table *table = pw_table_of(m, asid);
     if (!wanted(m, asid, region))
         return;
     pw_page_table_set_large(table, region, true);

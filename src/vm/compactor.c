@@ -22,11 +22,6 @@
  * nobody waits. */
 #include "vm/page_manager_internal.h"
 
-static struct pw_page_table *table_of(const struct pw_page_manager *m, pw_asid asid)
-{
-    return m->wiring.spaces[asid]->table;
-}
-
 static const struct pw_frame_blocks *blocks_of(const struct pw_page_manager *m)
 {
     return m->wiring.physical->policy->blocks;
@@ -60,7 +55,7 @@ static pw_pfn block_of_region(const struct pw_page_table *table, pw_vpn region)
 
 void pw_splinter(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
 {
-    struct pw_page_table *table = table_of(m, asid);
+    struct pw_page_table *table = pw_table_of(m, asid);
     pw_vpn region = pw_region_of(vpn);
     if (!pw_page_table_is_large(table, region))
         return;
@@ -103,7 +98,7 @@ static bool move_page(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
     pw_pfn to;
     if (!p->policy->allocate(p->policy_state, p->frames, &request, &to))
         return false;
-    pw_pfn from = pw_page_table_move(table_of(m, asid), vpn, to);
+    pw_pfn from = pw_page_table_move(pw_table_of(m, asid), vpn, to);
     pw_write_entries(m, asid, vpn, 1, 4, NULL);
     drop_from_tlbs(m, asid, vpn, 1);
     p->policy->release(p->policy_state, p->frames, &request, from);
@@ -114,7 +109,7 @@ static bool move_page(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
 static void empty_region(struct pw_page_manager *m, pw_asid asid, pw_vpn region)
 {
     struct pw_physical_memory *p = m->wiring.physical;
-    const struct pw_page_table *table = table_of(m, asid);
+    const struct pw_page_table *table = pw_table_of(m, asid);
     pw_pfn block = block_of_region(table, region);
     unsigned moved = 0;
     bool emptied = true;
@@ -141,7 +136,7 @@ static unsigned threshold_pages(const struct pw_page_manager *m)
 
 void pw_compact_region(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
 {
-    const struct pw_page_table *table = table_of(m, asid);
+    const struct pw_page_table *table = pw_table_of(m, asid);
     pw_vpn region = pw_region_of(vpn);
     if (!m->compaction->splinter || !blocks_of(m) || !pw_page_table_is_large(table, region))
         return;
@@ -206,7 +201,7 @@ static bool splinter_kept(struct pw_page_manager *m, pw_asid asker)
     if (!blocks_of(m)->emergency(m->wiring.physical->policy_state, (pw_owner)(PW_OWNER_APP + asker), &s.block))
         return false;
     for (unsigned asid = 0; asid < m->wiring.apps; asid++) {
-        pw_page_table_each(table_of(m, (pw_asid)asid), look_for_block, &s);
+        pw_page_table_each(pw_table_of(m, (pw_asid)asid), look_for_block, &s);
         if (!s.found)
             continue;
         pw_splinter(m, (pw_asid)asid, s.vpn);

@@ -51,11 +51,6 @@ struct pw_migrator {
     uint32_t track; /* on the timeline */
 };
 
-static struct pw_page_table *table_of(const struct pw_page_manager *m, pw_asid asid)
-{
-    return m->wiring.spaces[asid]->table;
-}
-
 static struct pw_frame_request request_for(const struct pw_migrator *g, pw_vpn vpn, enum pw_page_order order)
 {
     return (struct pw_frame_request){.owner = (pw_owner)(PW_OWNER_APP + g->asid), .vpn = vpn, .order = order};
@@ -90,10 +85,10 @@ static void give_up(struct pw_page_manager *m)
 static bool nothing_has_moved(const struct pw_page_manager *m)
 {
     const struct pw_migrator *g = m->migrator;
-    bool same = !pw_page_table_is_large(table_of(m, g->asid), g->region);
+    bool same = !pw_page_table_is_large(pw_table_of(m, g->asid), g->region);
     for (uint32_t i = 0; i < PW_REGION_PAGES; i++) {
         pw_pfn frame;
-        same = same && pw_page_table_has_base(table_of(m, g->asid), (pw_vpn){g->region.v + i}, &frame) &&
+        same = same && pw_page_table_has_base(pw_table_of(m, g->asid), (pw_vpn){g->region.v + i}, &frame) &&
                frame.v == g->sources[i].v;
     }
     return same;
@@ -104,7 +99,7 @@ static void flush(struct pw_page_manager *m, pw_cycle now)
 {
     struct pw_migrator *g = m->migrator;
     struct pw_physical_memory *p = m->wiring.physical;
-    struct pw_page_table *table = table_of(m, g->asid);
+    struct pw_page_table *table = pw_table_of(m, g->asid);
     struct pw_page_manager_counters *c = &m->counters[g->asid];
     for (uint32_t i = 0; i < PW_REGION_PAGES; i++)
         pw_page_table_move(table, (pw_vpn){g->region.v + i}, (pw_pfn){g->block.v + i});
@@ -215,7 +210,7 @@ static bool note_sources(struct pw_page_manager *m, pw_asid asid, pw_vpn region)
 {
     struct pw_migrator *g = m->migrator;
     for (uint32_t i = 0; i < PW_REGION_PAGES; i++)
-        if (!pw_page_table_has_base(table_of(m, asid), (pw_vpn){region.v + i}, &g->sources[i]) ||
+        if (!pw_page_table_has_base(pw_table_of(m, asid), (pw_vpn){region.v + i}, &g->sources[i]) ||
             g->sources[i].v >= pw_frames_total(m->wiring.physical->frames))
             return false;
     return true;
@@ -254,7 +249,7 @@ static bool is_candidate(struct pw_page_manager *m, const struct tally *t)
 {
     pw_asid asid = tally_asid(t);
     m->counters[asid].checks++;
-    if (pw_page_table_is_large(table_of(m, asid), tally_region(t)))
+    if (pw_page_table_is_large(pw_table_of(m, asid), tally_region(t)))
         return false;
     struct pw_coalesce_view view = pw_coalesce_view_of(m, asid, tally_region(t));
     view.utilisation = t->walks;

@@ -66,7 +66,7 @@ static enum pw_status check_large_pages(void *manager, struct pw_error *err)
 {
     const struct pw_page_manager *m = manager;
     for (unsigned app = 0; app < m->wiring.apps; app++) {
-        struct large_pages l = {.table = m->wiring.spaces[app]->table, .region = UINT64_MAX};
+        struct large_pages l = {.table = pw_table_of(m, (pw_asid)app), .region = UINT64_MAX};
         pw_page_table_each(l.table, count_large, &l);
         if (m->counters[app].splintered + l.count > m->counters[app].coalesced)
             return pw_fail(err, PW_FAILED, "app%u has %llu large pages and has lost %llu, but only %llu were made", app,
@@ -119,7 +119,7 @@ bool pw_page_manager_make_room(struct pw_page_manager *m, pw_asid asid, bool who
 
 void pw_page_manager_evicting(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
 {
-    if (pw_page_table_is_large(m->wiring.spaces[asid]->table, vpn))
+    if (pw_page_table_is_large(pw_table_of(m, asid), vpn))
         pw_splinter(m, asid, vpn);
     if (m->migrator)
         pw_migrator_freed(m, asid, vpn, (pw_vpn){vpn.v + 1});

@@ -25,6 +25,11 @@ struct pw_page_manager {
     struct pw_migrator *migrator; /* or NULL */
 };
 
+static inline struct pw_page_table *pw_table_of(const struct pw_page_manager *m, pw_asid asid)
+{
+    return m->wiring.spaces[asid]->table;
+}
+
 static inline pw_vpn pw_region_of(pw_vpn vpn)
 {
     return (pw_vpn){vpn.v & ~(uint64_t)(PW_REGION_PAGES - 1)};

@@ -80,7 +80,7 @@ static uint8_t sectors(uint32_t first, uint32_t outer)
 
 static void send(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsigned count, unsigned level, uint32_t job)
 {
-    const struct pw_page_table *table = m->wiring.spaces[asid]->table;
+    const struct pw_page_table *table = pw_table_of(m, asid);
     uint32_t stride = table->config.entry_stride;
     uint64_t place = pw_page_table_entry(table, vpn, level).v;
     uint32_t from = place % PW_LINE_BYTES, to = from + (count - 1) * stride + ENTRY_BYTES;
@@ -126,7 +126,7 @@ void pw_page_manager_written(void *manager, struct pw_request *r, pw_cycle now)
 void pw_write_entries(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsigned count, unsigned level,
                       pw_entries_taken *taken)
 {
-    uint32_t stride = m->wiring.spaces[asid]->table->config.entry_stride, job = NO_JOB;
+    uint32_t stride = pw_table_of(m, asid)->config.entry_stride, job = NO_JOB;
     pw_vpn outer = {vpn.v + count};
     if (taken && m->wiring.memory) {
         job = take_job(m);
