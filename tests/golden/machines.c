@@ -48,6 +48,8 @@ static const struct row mosaic_rows[] = {
     {"mosaic-tab1-dram-clock", "mosaic", ALL_OF_MOSAIC, "dram.clock_mhz", "1674"},
     {"mosaic-tab1-dram-channels", "mosaic", ALL_OF_MOSAIC, "dram.channels", "6"},
     {"mosaic-tab1-dram-banks", "mosaic", ALL_OF_MOSAIC, "dram.banks", "8"},
+    {"mosaic-tab1-dram-type", "mosaic", ALL_OF_MOSAIC, "dram.bytes_per_clock", "32"}, /* GDDR5: 4 beats of 64 bits */
+    {"mosaic-tab1-dram-type", "mosaic", ALL_OF_MOSAIC, "dram.burst_bytes", "64"},     /* 8 of them in a burst */
     {"mosaic-tab1-dram-sched", "mosaic", ALL_OF_MOSAIC, "dram.schedule", "fr-fcfs"},
     {"mosaic-sec5-walker-concurrency", "mosaic", ALL_OF_MOSAIC, "walk.walkers", "64"},
     {"mosaic-sec4-base-page", "mosaic", "gpu-mmu", "page.size", "4KB"},

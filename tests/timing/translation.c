@@ -55,6 +55,22 @@ static void a_hit_in_the_l2_tlb_takes_the_way_there_and_back_and_its_latency(voi
     assert_int_equal(timed_cost_of_last(t, 2), 3 + 31 + 23 + 31 + 1);
 }
 
+/* mosaic-tab1-l2tlb-inclusion: what the L2 TLB has lost the L1 TLB may still have, and the other way round. */
+static void neither_tlb_level_has_to_have_what_the_other_has(void **state)
+{
+    (void)state;
+    static const char *const small[] = {"l2_tlb.base_entries=1", "l1_tlb.base_entries=1"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct timed t = {.kernel = timed_chain, .data = a_b_a, .n = {3}, .bytes = 4 << 20, .sets = {small[i]}};
+        t.sets[1] = i ? NULL : "l2_tlb.base_ways=0";
+        timed_run(&t);
+        assert_int_equal(timed_count(&t, "walk.count"), 2);
+        assert_int_equal(timed_count(&t, "l1_tlb.hits"), !i);
+        assert_int_equal(timed_count(&t, "l2_tlb.hits"), i);
+        timed_end(&t);
+    }
+}
+
 /* Reads of a walk by page size: a 2 MB page is mapped one level higher (mosaic-sec43-walk-depth). */
 static const struct {
     const char *size;
@@ -444,6 +460,7 @@ int main(void)
         cmocka_unit_test(a_hit_in_the_l1_tlb_takes_its_latency),
         cmocka_unit_test(only_a_miss_in_the_l1_tlb_asks_the_l2_tlb_and_only_a_miss_there_walks),
         cmocka_unit_test(a_hit_in_the_l2_tlb_takes_the_way_there_and_back_and_its_latency),
+        cmocka_unit_test(neither_tlb_level_has_to_have_what_the_other_has),
         cmocka_unit_test(each_read_of_a_walk_that_hits_the_l2_takes_its_latency),
         cmocka_unit_test(every_read_of_a_cold_walk_goes_to_dram),
         cmocka_unit_test(fixed_walks_take_500_cycles_and_read_nothing),
