@@ -11,6 +11,25 @@ build_release() {
   } >build/quickstart.log 2>&1 || { tail -n 20 build/quickstart.log >&2; echo "the build failed; see build/quickstart.log" >&2; exit 1; }
 }
 
+# small_workloads: a line per workload, its name and the name with a size: large enough to leave the TLBs' reach, small
+# enough that all of them take less than a minute on one core. alu has no memory accesses and nothing to translate. The
+# benchmarks of Mosaic and MASK run at a tenth of their size.
+small_workloads() {
+  local name
+  build/pagewalk list workloads --json | python3 -c 'import json, sys; print(*(w["name"] for w in json.load(sys.stdin)), sep="\n")' |
+    while read -r name; do
+      case "$name" in
+        alu | hotspot | backprop | nw) ;; # the last three: second names of HS, BP and NW
+        gather) echo gather gather:iterations=2:table=256MB ;;
+        pointer_chase) echo pointer_chase pointer_chase:bytes=64MB:hops=10000 ;;
+        MM) echo MM MM:m=512:n=512:k=256 ;;
+        vecadd) echo vecadd vecadd ;;
+        MUM) echo MUM MUM:scale=0.02 ;;
+        *) echo "$name $name:scale=0.1" ;;
+      esac
+    done
+}
+
 # csv_value FILE APP COMPONENT METRIC: one value of a result in CSV. The first field may hold quoted commas, so fields
 # are counted from the end.
 csv_value() {

@@ -150,15 +150,30 @@ static bool copy_job(struct pw_job *out, const struct job_spec *job, const char 
     return copied;
 }
 
-/* Seconds of "HS" or "HS:side=512,CONS". */
+/* The name of a workload's next program, "HS" of "HS:side=512,CONS"; returns where the one after it begins, or NULL. */
+static const char *next_program(const char *at, char name[64])
+{
+    size_t length = strcspn(at, ":,");
+    snprintf(name, 64, "%.*s", length < 64 ? (int)length : 63, at);
+    const char *comma = strchr(at, ',');
+    return comma ? comma + 1 : NULL;
+}
+
+/* Seconds of "HS" or "HS:side=512,CONS". Programs start over until the longest has ended. */
 static double cost_of(const struct planner *p, const char *workload)
 {
-    double seconds = 0;
-    for (const char *at = workload; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-        char name[64];
-        size_t length = strcspn(at, ":,");
-        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 63, at);
-        seconds += pw_sizes_seconds(&p->sizes, name, p->figure->scope);
+    enum pw_scope scope = p->figure->scope;
+    double seconds = 0, longest = 0;
+    char name[64];
+    for (const char *at = workload; at;) {
+        at = next_program(at, name);
+        double length = pw_sizes_milliseconds(&p->sizes, name, scope);
+        longest = length > longest ? length : longest;
+    }
+    for (const char *at = workload; at;) {
+        at = next_program(at, name);
+        double length = pw_sizes_milliseconds(&p->sizes, name, scope);
+        seconds += pw_sizes_seconds(&p->sizes, name, scope) * (length > 0 ? longest / length : 1);
     }
     return seconds;
 }

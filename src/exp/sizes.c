@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECTION_COST = 2, SECTION_LISTS, SECTION_COUNT };
-static const char *const sections[SECTION_COUNT + 1] = {"quick", "full", "cost", "lists"};
+enum { SECTION_COST = 2, SECTION_LENGTH, SECTION_LISTS, SECTION_COUNT };
+static const char *const sections[SECTION_COUNT + 1] = {"quick", "full", "cost", "length", "lists"};
 
 enum { PROGRAM_LIMIT = 256 };
 
@@ -41,14 +41,15 @@ static struct pw_program_size *find_or_add(struct pw_sizes *s, const char *progr
     return &grown[s->count++];
 }
 
-static enum pw_status read_cost(struct pw_program_size *program, const char *value, struct pw_error *err)
+/* Two times, quick and full. */
+static enum pw_status read_times(const char *what, const char *program, const char *value, double out[2],
+                                 struct pw_error *err)
 {
     int used = 0;
-    double *s = program->seconds;
-    if (sscanf(value, "%lf %lf %n", &s[PW_QUICK], &s[PW_FULL], &used) != 2 || value[used] || !(s[PW_QUICK] > 0) ||
-        !(s[PW_FULL] > 0) || !isfinite(s[PW_QUICK]) || !isfinite(s[PW_FULL]))
-        return pw_fail(err, PW_USER_ERROR, "the cost of '%s' has to be two numbers above 0, seconds quick and full",
-                       program->name);
+    if (sscanf(value, "%lf %lf %n", &out[PW_QUICK], &out[PW_FULL], &used) != 2 || value[used] || !(out[PW_QUICK] > 0) ||
+        !(out[PW_FULL] > 0) || !isfinite(out[PW_QUICK]) || !isfinite(out[PW_FULL]))
+        return pw_fail(err, PW_USER_ERROR, "the %s of '%s' has to be two numbers above 0, quick and full", what,
+                       program);
     return PW_OK;
 }
 
@@ -95,18 +96,21 @@ static enum pw_status visit(void *context, const char *key, const char *value, i
     if (which == SECTION_COUNT || !name) {
         const char *near = pw_suggest(section, sections);
         return pw_fail(err, PW_USER_ERROR,
-                       "'%s' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM, lists.NAME%s%s", key,
-                       near ? "; did you mean " : "", near ? near : "");
+                       "'%s' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM, length.PROGRAM, lists.NAME%s%s",
+                       key, near ? "; did you mean " : "", near ? near : "");
     }
     if (which == SECTION_LISTS)
         return add_list(s, name, value, err);
-    if (which != SECTION_COST && !strcmp(name, "default"))
+    bool is_size = which < SECTION_COST;
+    if (is_size && !strcmp(name, "default"))
         return replace(&s->fallback[which], value, err);
-    enum pw_status status = check_program(name, which == SECTION_COST ? "" : value, err);
+    enum pw_status status = check_program(name, is_size ? value : "", err);
     struct pw_program_size *program = status == PW_OK ? find_or_add(s, name) : NULL;
     if (status != PW_OK || !program)
         return status != PW_OK ? status : pw_fail_memory(err, "sizes of programs");
-    return which == SECTION_COST ? read_cost(program, value, err) : replace(&program->parameters[which], value, err);
+    if (is_size)
+        return replace(&program->parameters[which], value, err);
+    return read_times(section, name, value, which == SECTION_COST ? program->seconds : program->milliseconds, err);
 }
 
 enum pw_status pw_sizes_read(const char *text, size_t length, const char *file_name, struct pw_sizes *out,
@@ -162,4 +166,10 @@ double pw_sizes_seconds(const struct pw_sizes *s, const char *program, enum pw_s
 {
     const struct pw_program_size *known = find(s, program);
     return known && known->seconds[scope] > 0 ? known->seconds[scope] : 1;
+}
+
+double pw_sizes_milliseconds(const struct pw_sizes *s, const char *program, enum pw_scope scope)
+{
+    const struct pw_program_size *known = find(s, program);
+    return known ? known->milliseconds[scope] : 0;
 }

@@ -8,6 +8,8 @@
  *       default: ""
  *     cost:                                # CPU seconds of one run with gpu-mmu on one core: quick, then full
  *       HS: 0.4 12
+ *     length:                              # simulated milliseconds of that run, with demand paging
+ *       HS: 0.9 9.3
  *     lists:                               # `each: NAME` in a figure
  *       pairs: HS,CONS NW,HISTO */
 #ifndef PW_EXP_SIZES_H
@@ -19,8 +21,8 @@ struct pw_sizes {
     size_t count;
     struct pw_program_size {
         char *name;
-        char *parameters[2]; /* by enum pw_scope; NULL: the default */
-        double seconds[2];   /* 0: not known */
+        char *parameters[2];                /* by enum pw_scope; NULL: the default */
+        double seconds[2], milliseconds[2]; /* 0: not known */
     } * programs;
     char *fallback[2]; /* parameters of programs that are not named */
     size_t list_count;
@@ -43,5 +45,7 @@ const char *pw_sizes_list(const struct pw_sizes *s, const char *name);
 const char *pw_sizes_parameters(const struct pw_sizes *s, const char *program, enum pw_scope scope);
 /* CPU seconds; 1 when they are not known. */
 double pw_sizes_seconds(const struct pw_sizes *s, const char *program, enum pw_scope scope);
+/* Simulated time; 0 when it is not known. */
+double pw_sizes_milliseconds(const struct pw_sizes *s, const char *program, enum pw_scope scope);
 
 #endif

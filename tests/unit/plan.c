@@ -1,6 +1,7 @@
 /* Plans of runs: each run once, only those that somebody asks for, and applications alone on the SMs they have beside the
  * others. */
 #include "exp/plan.h"
+#include "exp/sizes.h"
 #include "system/inputs.h"
 
 #include <setjmp.h>
@@ -139,6 +140,28 @@ static void runs_with_the_same_inputs_are_one(void **state)
     pw_figure_free(seeded);
 }
 
+/* Copies end together; beside a longer program a shorter one starts over until that has ended. */
+static void programs_that_start_over_cost_as_often(void **state)
+{
+    (void)state;
+    struct pw_figure *f =
+        read_text(HEAD "variants: {a: {design: gpu-mmu}}\nworkloads: {w: {list: \"HS HS,HS NN,RED\"}}\n"
+                       "measures: {speed: ipc}\ntable: {x: speed@a}\n");
+    struct pw_plan plan = {0};
+    struct pw_sizes sizes;
+    struct pw_error err;
+    add(&plan, f);
+    assert_int_equal(pw_sizes_load(&sizes, &err), PW_OK);
+    double nn = pw_sizes_seconds(&sizes, "NN", PW_QUICK), red = pw_sizes_seconds(&sizes, "RED", PW_QUICK);
+    double times = pw_sizes_milliseconds(&sizes, "RED", PW_QUICK) / pw_sizes_milliseconds(&sizes, "NN", PW_QUICK);
+    assert_true(times > 2);
+    assert_true(plan.jobs[1].cost == 2 * plan.jobs[0].cost);
+    assert_true(plan.jobs[2].cost > (red + times * nn) * 0.999 && plan.jobs[2].cost < (red + times * nn) * 1.001);
+    pw_sizes_release(&sizes);
+    pw_plan_release(&plan);
+    pw_figure_free(f);
+}
+
 static void what_cannot_run_is_found_before_anything_runs(void **state)
 {
     (void)state;
@@ -200,6 +223,7 @@ int main(void)
         cmocka_unit_test(only_what_is_asked_for_is_run),
         cmocka_unit_test(applications_alone_have_the_sms_they_have_together),
         cmocka_unit_test(runs_with_the_same_inputs_are_one),
+        cmocka_unit_test(programs_that_start_over_cost_as_often),
         cmocka_unit_test(what_cannot_run_is_found_before_anything_runs),
         cmocka_unit_test(embedded_figures_can_all_be_planned),
     };
