@@ -131,12 +131,12 @@ enum pw_status pw_uvm_stuck(const struct pw_uvm *u, struct pw_error *err)
 {
     if (!u->waiting.first)
         return PW_OK;
-    if (!pw_residency_resident(u->residency))
-        return pw_fail(
-            err, PW_FAILED,
-            "demand paging is stuck: page tables have taken the device memory, and %llu KiB wait for room; give "
-            "the GPU more memory (dram.bytes)",
-            (unsigned long long)waiting_pages(u) * 4);
+    bool is_limited = u->config.memory || u->config.oversubscription > 0;
+    if (!is_limited || !pw_residency_resident(u->residency))
+        return pw_fail(err, PW_FAILED,
+                       "demand paging is stuck: page tables, and pages that may not leave, fill the device memory, and "
+                       "%llu KiB wait for room; give the GPU more memory (dram.bytes)",
+                       (unsigned long long)waiting_pages(u) * 4);
     uint64_t enough = u->capacity + waiting_pages(u);
     return pw_fail(
         err, PW_FAILED,

@@ -271,7 +271,7 @@ static void page_tables_that_take_all_memory_end_the_run_with_a_line(void **stat
     static const struct {
         const char *stride, *says;
         uint64_t regions;
-    } cases[] = {{"page.entry_stride=8", "page tables have taken the device memory", 2100},
+    } cases[] = {{"page.entry_stride=8", "page tables, and pages that may not leave, fill the device memory", 2100},
                  {"page.entry_stride=128", "or for its page table", 400}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct timed t = {.sets = {"paging.mode=demand", "dram.bytes=8MB", cases[i].stride},
