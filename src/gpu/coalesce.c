@@ -1,4 +1,4 @@
-/* Coalescing: a fast path for lanes that lie side by side, and the general case lane by lane. */
+/* Coalescing: a fast path for lanes that all lie side by side, and the general case, run by run of those that do. */
 #include "gpu/coalesce.h"
 
 #include <string.h>
@@ -55,10 +55,13 @@ struct builder {
     bool apart;                        /* two accesses to one page may have others between them */
     struct set lines_seen, pages_seen; /* what they do not know is new and needs no search */
     uint64_t last_page;
+    uint64_t line; /* of the lane before, as the next one's mostly is too */
+    unsigned at;   /* its place in lines */
     struct pw_line_access *lines;
     byte_mask written[PW_MAX_LINES];
 };
 
+/* The place after that of a line; 0 when it has none. */
 static unsigned find_line(const struct builder *b, uint64_t line)
 {
     unsigned i = b->count;
@@ -70,7 +73,7 @@ static unsigned find_line(const struct builder *b, uint64_t line)
 static unsigned add_line(struct builder *b, uint64_t line)
 {
     uint64_t page = line >> b->page_shift;
-    if (test_and_add(&b->pages_seen, page) && page != b->last_page)
+    if (!b->apart && test_and_add(&b->pages_seen, page) && page != b->last_page)
         for (unsigned i = 0; i < b->count; i++)
             b->apart |= b->lines[i].line >> b->page_shift == page;
     b->last_page = page;
@@ -79,27 +82,32 @@ static unsigned add_line(struct builder *b, uint64_t line)
     return ++b->count;
 }
 
-static inline void add_bytes(struct builder *b, uint64_t address, uint32_t bytes)
+/* Bytes [first, outer) of one line. */
+static inline byte_mask bytes_of(uint32_t first, uint32_t outer)
 {
-    uint64_t line = address >> PW_LINE_SHIFT;
-    uint32_t first = address & (PW_LINE_BYTES - 1);
-    unsigned i = test_and_add(&b->lines_seen, line) ? find_line(b, line) : 0;
-    if (i == 0)
-        i = add_line(b, line);
-    b->lines[i - 1].sectors |= sectors_touched(first, first + bytes);
-    if (b->store)
-        b->written[i - 1] |= (((byte_mask)1 << bytes) - 1) << first;
+    return (~(byte_mask)0 >> (PW_LINE_BYTES - (outer - first))) << first;
 }
 
-static inline void add_lane(struct builder *b, uint64_t address, uint32_t bytes)
+static inline void add_bytes(struct builder *b, uint64_t line, uint32_t first, uint32_t outer)
 {
-    uint32_t room = PW_LINE_BYTES - (uint32_t)(address & (PW_LINE_BYTES - 1));
-    if (__builtin_expect(bytes > room, 0)) {
-        add_bytes(b, address, room);
-        address += room;
-        bytes -= room;
+    if (line != b->line) {
+        unsigned after = test_and_add(&b->lines_seen, line) ? find_line(b, line) : 0;
+        b->at = (after ? after : add_line(b, line)) - 1;
+        b->line = line;
     }
-    add_bytes(b, address, bytes);
+    b->lines[b->at].sectors |= sectors_touched(first, outer);
+    if (b->store)
+        b->written[b->at] |= bytes_of(first, outer);
+}
+
+/* Adds [first, outer), which some lanes access one after another. */
+static inline void add_run(struct builder *b, uint64_t first, uint64_t outer)
+{
+    uint64_t line = first >> PW_LINE_SHIFT, last = (outer - 1) >> PW_LINE_SHIFT;
+    uint32_t from = first & (PW_LINE_BYTES - 1);
+    for (; line < last; line++, from = 0)
+        add_bytes(b, line, from, PW_LINE_BYTES);
+    add_bytes(b, line, from, (uint32_t)((outer - 1) & (PW_LINE_BYTES - 1)) + 1);
 }
 
 /* Moves accesses to one page together, keeping the order otherwise. */
@@ -127,6 +135,14 @@ static void find_full_sectors(struct builder *b)
                 b->lines[i].full |= (uint8_t)(1U << sector);
 }
 
+/* The address of the first lane of the mask; words moves on to that of the next. */
+static inline uint64_t lane_address(const struct pw_op *op, const uint64_t **words, uint32_t mask)
+{
+    if (op->form == PW_FORM_LANES)
+        return *(*words)++;
+    return (*words)[0] + (uint64_t)__builtin_ctz(mask) * (*words)[1];
+}
+
 static unsigned coalesce_lanes(const struct pw_op *op, const uint64_t *words, unsigned page_shift,
                                struct pw_line_access *out)
 {
@@ -136,13 +152,21 @@ static unsigned coalesce_lanes(const struct pw_op *op, const uint64_t *words, un
     b.store = op->kind == PW_OP_STORE;
     b.apart = false;
     b.lines_seen = b.pages_seen = (struct set){0};
-    b.last_page = UINT64_MAX;
+    b.last_page = b.line = UINT64_MAX; /* no address has such a line or page */
     b.lines = out;
-    uint32_t bytes = op->bytes;
-    for (uint32_t mask = op->count_or_mask; mask; mask &= mask - 1) {
-        uint64_t address = op->form == PW_FORM_LANES ? *words++ : words[0] + (uint64_t)__builtin_ctz(mask) * words[1];
-        add_lane(&b, address, bytes);
+    uint32_t bytes = op->bytes, mask = op->count_or_mask;
+    uint64_t first = lane_address(op, &words, mask), outer = first + bytes;
+    while (mask &= mask - 1) {
+        uint64_t address = lane_address(op, &words, mask);
+        if (address + bytes == outer) /* as the lane before */
+            continue;
+        if (address != outer) {
+            add_run(&b, first, outer);
+            first = address;
+        }
+        outer = address + bytes;
     }
+    add_run(&b, first, outer);
     if (b.store)
         find_full_sectors(&b);
     if (b.apart)

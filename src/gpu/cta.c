@@ -57,6 +57,15 @@ static void remove_resident(struct pw_sm *sm, struct pw_scheduler *s)
         sm->gpu->counters[sm->app].resident_cycles += s->free - s->resident_since;
 }
 
+/* A warp comes into a slot that is still free. */
+static void become_youngest(struct pw_sm *sm, uint32_t slot)
+{
+    for (uint32_t i = 0; i < PW_MAX_WARPS; i++)
+        sm->older[i] &= ~(1ULL << slot);
+    sm->older[slot] = ~sm->free_slots;
+    sm->age[slot] = sm->next_age++;
+}
+
 static bool start_warp(struct pw_sm *sm, struct pw_cta *cta, const struct pw_launch *l, uint32_t cta_index,
                        uint32_t warp_index, pw_cycle now)
 {
@@ -66,8 +75,8 @@ static bool start_warp(struct pw_sm *sm, struct pw_cta *cta, const struct pw_lau
     w->warp = pw_warp_start(g->warp_pool, l, cta_index, warp_index, cta->shared);
     if (!w->warp)
         return false;
+    become_youngest(sm, slot);
     sm->free_slots &= sm->free_slots - 1;
-    sm->age[slot] = sm->next_age++;
     w->pending = 0;
     w->loads = 0;
     w->cta = (uint8_t)(cta - sm->cta);

@@ -98,7 +98,8 @@ struct pw_sm {
     uint32_t ctas, threads_used, registers_used;
     uint64_t shared_used;
     struct pw_scheduler schedulers[PW_MAX_SCHEDULERS];
-    uint32_t age[PW_MAX_WARPS];
+    uint32_t age[PW_MAX_WARPS];   /* tells a warp from those that had its slot before */
+    uint64_t older[PW_MAX_WARPS]; /* slots whose warps came before the one in this slot */
     struct pw_sm_warp warps[PW_MAX_WARPS];
     struct pw_cta cta[PW_MAX_WARPS];
     struct pw_lsu lsu;

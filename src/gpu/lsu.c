@@ -112,6 +112,7 @@ static void park(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_mshr_entry 
 {
     struct pw_gpu *g = sm->gpu;
     uint32_t waited = sm->watched ? pw_breakdown_parked(sm, now) : 0;
+    miss->written |= e->kind != PW_REQUEST_READ;
     for (; e->next < e->count && e->lines[e->next].line >> g->page_lines_shift == e->page; e->next++) {
         struct pw_request *r = pw_request_take(&g->pool);
         *r = (struct pw_request){.vaddr_line = e->lines[e->next].line,
@@ -300,13 +301,7 @@ bool pw_lsu_write_waits(const struct pw_sm *sm, uint64_t page)
     if (head_waits(sm, page) && sm->lsu.queue[sm->lsu.first].kind != PW_REQUEST_READ)
         return true;
     const struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);
-    const struct pw_request *last = miss ? miss->last : NULL, *r = last;
-    while (r) {
-        if (r->kind != PW_REQUEST_READ)
-            return true;
-        r = r->next == last ? NULL : r->next;
-    }
-    return false;
+    return miss && miss->written;
 }
 
 /* Replays what was parked for the page. */

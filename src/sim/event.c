@@ -60,7 +60,7 @@ struct pw_event_block *pw_events_extend(struct pw_events *q, size_t slot)
     struct pw_bucket *b = &q->wheel[slot];
     q->free = block->next;
     block->next = NULL;
-    block->count = 0;
+    block->end = block->events;
     if (b->last)
         b->last->next = block;
     else
@@ -150,16 +150,17 @@ pw_cycle pw_events_next_time(const struct pw_events *q)
     return q->heap_count ? q->heap[0].time : PW_NEVER;
 }
 
-/* Runs the events of one block from *at on; more may be added behind them meanwhile. */
-static void run_block(struct pw_event_block *block, uint32_t *at, pw_cycle time, const volatile bool *stop)
+/* Runs the events of one block, to which more may be added meanwhile; returns how far it came. */
+static struct pw_event *run_block(struct pw_event_block *block, pw_cycle time, const volatile bool *stop)
 {
-    while (*at < block->count && !*stop) {
-        struct pw_event event = block->events[(*at)++];
+    struct pw_event *event = block->events;
+    for (; event < block->end && !*stop; event++) {
         /* An argument is mostly a request, and has left the host's caches by now. */
-        if (*at + LOOK_AHEAD <= block->count)
-            __builtin_prefetch((const void *)(uintptr_t)block->events[*at + LOOK_AHEAD - 1].argument);
-        event.run(event.object, event.argument, time);
+        if (event + LOOK_AHEAD < block->end)
+            __builtin_prefetch((const void *)(uintptr_t)event[LOOK_AHEAD].argument);
+        event->run(event->object, event->argument, time);
     }
+    return event;
 }
 
 /* Runs the bucket of `time`; returns how many events ran. What is left after a stop stays. */
@@ -170,12 +171,12 @@ static uint64_t run_bucket(struct pw_events *q, pw_cycle time, const volatile bo
     uint64_t executed = 0;
     while (b->first) {
         struct pw_event_block *block = b->first;
-        uint32_t at = 0;
-        run_block(block, &at, time, stop);
-        executed += at;
-        if (at < block->count) {
-            block->count -= at;
-            memmove(block->events, block->events + at, block->count * sizeof block->events[0]);
+        struct pw_event *left = run_block(block, time, stop);
+        executed += (uint64_t)(left - block->events);
+        if (left < block->end) {
+            size_t count = (size_t)(block->end - left);
+            memmove(block->events, left, count * sizeof *left);
+            block->end = block->events + count;
             break;
         }
         b->first = block->next;

@@ -32,7 +32,7 @@ enum { PW_EVENTS_PER_BLOCK = 10 };
 
 struct pw_event_block {
     _Alignas(64) struct pw_event_block *next;
-    uint32_t count;
+    struct pw_event *end; /* of those in it */
     struct pw_event events[PW_EVENTS_PER_BLOCK];
 };
 
@@ -72,12 +72,12 @@ void pw_events_post_late(struct pw_events *q, pw_cycle time, struct pw_event eve
 static inline void pw_events_append(struct pw_events *q, size_t slot, struct pw_event event)
 {
     struct pw_event_block *last = q->wheel[slot].last;
-    if (__builtin_expect(!last || last->count == PW_EVENTS_PER_BLOCK, 0)) {
+    if (__builtin_expect(!last || last->end == last->events + PW_EVENTS_PER_BLOCK, 0)) {
         last = pw_events_extend(q, slot);
         if (!last)
             return;
     }
-    last->events[last->count++] = event;
+    *last->end++ = event;
     q->pending++;
 }
 

@@ -13,15 +13,27 @@ enum { SLOTS = 64 };
 
 extern const struct pw_warp_policy pw_warp_policy_gto, pw_warp_policy_rr;
 
-static void shuffle_ages(struct pw_random *r, uint32_t age[SLOTS])
+/* Warps that came in some order. */
+struct crowd {
+    uint32_t age[SLOTS];   /* 0 for the one that came first */
+    uint64_t older[SLOTS]; /* who came before each */
+};
+
+static struct crowd random_crowd(struct pw_random *r)
 {
-    for (uint32_t i = 0; i < SLOTS; i++)
-        age[i] = i * 3 + 1;
-    for (uint32_t i = SLOTS - 1; i; i--) {
-        uint32_t k = (uint32_t)pw_random_below(r, i + 1), kept = age[i];
-        age[i] = age[k];
-        age[k] = kept;
+    struct crowd c;
+    uint32_t came[SLOTS];
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        uint32_t k = (uint32_t)pw_random_below(r, i + 1);
+        came[i] = came[k];
+        came[k] = i;
     }
+    for (uint32_t i = 0; i < SLOTS; before |= 1ULL << came[i++]) {
+        c.age[came[i]] = i;
+        c.older[came[i]] = before;
+    }
+    return c;
 }
 
 static uint64_t random_ready(struct pw_random *r)
@@ -56,22 +68,22 @@ static void every_policy_picks_a_ready_warp(void **state)
     for (size_t p = 0; pw_warp_policies[p]; p++) {
         const struct pw_warp_policy *policy = pw_warp_policies[p];
         struct pw_random r;
-        uint32_t age[SLOTS];
+        struct crowd c;
         pw_random_init(&r, 1, policy->name);
         for (unsigned i = 0; i < 20000; i++) {
             uint64_t ready = random_ready(&r);
             uint32_t last = random_last(&r);
-            shuffle_ages(&r, age);
-            uint32_t slot = policy->pick(ready, last, age);
+            c = random_crowd(&r);
+            uint32_t slot = policy->pick(ready, last, c.older);
             assert_true(slot < SLOTS && ready >> slot & 1);
-            assert_int_equal(policy->pick(ready, last, age), slot);
+            assert_int_equal(policy->pick(ready, last, c.older), slot);
             if (policy->greedy && last != PW_NO_WARP && ready >> last & 1)
                 assert_int_equal(slot, last);
         }
         /* One warp alone is picked, wherever it is and whoever was last. */
         for (uint32_t slot = 0; slot < SLOTS; slot++)
             for (uint32_t last = 0; last <= SLOTS; last++)
-                assert_int_equal(policy->pick(1ULL << slot, last == SLOTS ? PW_NO_WARP : last, age), slot);
+                assert_int_equal(policy->pick(1ULL << slot, last == SLOTS ? PW_NO_WARP : last, c.older), slot);
     }
 }
 
@@ -82,9 +94,9 @@ static void every_policy_lets_every_warp_finish(void **state)
     enum { WORK = 50, STALL = 20 };
     for (size_t p = 0; pw_warp_policies[p]; p++) {
         struct pw_random r;
-        uint32_t age[SLOTS], left[SLOTS], wakes[SLOTS] = {0}, last = PW_NO_WARP, issued = 0, cycle = 0;
+        uint32_t left[SLOTS], wakes[SLOTS] = {0}, last = PW_NO_WARP, issued = 0, cycle = 0;
         pw_random_init(&r, 2, pw_warp_policies[p]->name);
-        shuffle_ages(&r, age);
+        struct crowd c = random_crowd(&r);
         for (uint32_t i = 0; i < SLOTS; i++)
             left[i] = WORK;
         for (; issued < SLOTS * WORK; cycle++) {
@@ -93,7 +105,7 @@ static void every_policy_lets_every_warp_finish(void **state)
                 ready |= (uint64_t)(left[i] && wakes[i] <= cycle) << i;
             if (!ready)
                 continue;
-            last = pw_warp_policies[p]->pick(ready, last, age);
+            last = pw_warp_policies[p]->pick(ready, last, c.older);
             assert_true(left[last] > 0);
             left[last]--;
             issued++;
@@ -109,18 +121,18 @@ static void gto_stays_and_otherwise_takes_the_oldest(void **state)
 {
     (void)state;
     struct pw_random r;
-    uint32_t age[SLOTS];
+    struct crowd c;
     pw_random_init(&r, 3, "gto");
     assert_true(pw_warp_policy_gto.greedy);
     for (unsigned i = 0; i < 20000; i++) {
         uint64_t ready = random_ready(&r);
         uint32_t last = random_last(&r), oldest = SLOTS;
-        shuffle_ages(&r, age);
+        c = random_crowd(&r);
         for (uint32_t slot = 0; slot < SLOTS; slot++)
-            if (ready >> slot & 1 && (oldest == SLOTS || age[slot] < age[oldest]))
+            if (ready >> slot & 1 && (oldest == SLOTS || c.age[slot] < c.age[oldest]))
                 oldest = slot;
         bool stays = last != PW_NO_WARP && ready >> last & 1;
-        assert_int_equal(pw_warp_policy_gto.pick(ready, last, age), stays ? last : oldest);
+        assert_int_equal(pw_warp_policy_gto.pick(ready, last, c.older), stays ? last : oldest);
     }
 }
 
@@ -129,17 +141,16 @@ static void gto_finishes_warps_in_the_order_of_their_age(void **state)
 {
     (void)state;
     struct pw_random r;
-    uint32_t age[SLOTS], last = PW_NO_WARP, previous = 0;
+    uint32_t last = PW_NO_WARP, came = 0;
     pw_random_init(&r, 4, "gto");
-    shuffle_ages(&r, age);
+    struct crowd c = random_crowd(&r);
     for (uint64_t ready = UINT64_MAX; ready; ready &= ~(1ULL << last)) {
         for (unsigned i = 0; i < 5; i++) {
-            uint32_t slot = pw_warp_policy_gto.pick(ready, last, age);
+            uint32_t slot = pw_warp_policy_gto.pick(ready, last, c.older);
             assert_true(i == 0 || slot == last);
             last = slot;
         }
-        assert_true(age[last] > previous);
-        previous = age[last];
+        assert_int_equal(c.age[last], came++);
     }
 }
 
@@ -147,16 +158,16 @@ static void rr_takes_the_next_ready_slot_in_turn(void **state)
 {
     (void)state;
     struct pw_random r;
-    uint32_t age[SLOTS];
+    struct crowd c;
     pw_random_init(&r, 5, "rr");
     assert_false(pw_warp_policy_rr.greedy);
     for (unsigned i = 0; i < 20000; i++) {
         uint64_t ready = random_ready(&r);
         uint32_t last = random_last(&r), expected = last == PW_NO_WARP ? 0 : (last + 1) % SLOTS;
-        shuffle_ages(&r, age);
+        c = random_crowd(&r);
         while (!(ready >> expected & 1))
             expected = (expected + 1) % SLOTS;
-        assert_int_equal(pw_warp_policy_rr.pick(ready, last, age), expected);
+        assert_int_equal(pw_warp_policy_rr.pick(ready, last, c.older), expected);
     }
 }
 
@@ -164,16 +175,16 @@ static void rr_gives_each_ready_warp_one_turn_in_every_round(void **state)
 {
     (void)state;
     struct pw_random r;
-    uint32_t age[SLOTS];
+    struct crowd c;
     pw_random_init(&r, 6, "rr");
-    shuffle_ages(&r, age);
+    c = random_crowd(&r);
     for (unsigned i = 0; i < 200; i++) {
         uint64_t ready = random_ready(&r);
         uint32_t last = random_last(&r);
         for (unsigned round = 0; round < 3; round++) {
             uint64_t seen = 0;
             for (int k = 0; k < __builtin_popcountll(ready); k++) {
-                last = pw_warp_policy_rr.pick(ready, last, age);
+                last = pw_warp_policy_rr.pick(ready, last, c.older);
                 seen |= 1ULL << last;
             }
             assert_true(seen == ready);

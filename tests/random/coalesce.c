@@ -140,8 +140,12 @@ static void instructions_agree_with_sets_of_bytes(void **state)
         } else {
             /* From one line to many pages, so that lanes meet in lines and in pages. */
             uint64_t spread = 128ULL << pw_random_below(&r, 16);
-            for (unsigned lane = 0; lane < PW_WARP_LANES; lane++)
+            bool runs = pw_random_below(&r, 2); /* of lanes that go on where the one before ended, or repeat it */
+            for (unsigned lane = 0; lane < PW_WARP_LANES; lane++) {
                 words[lane] = base + pw_random_below(&r, spread) / align * align;
+                if (runs && lane && pw_random_below(&r, 8))
+                    words[lane] = words[lane - 1] + (pw_random_below(&r, 8) ? op.bytes : 0);
+            }
         }
         check(&op, words, page_shifts[pw_random_below(&r, 3)]);
     }

@@ -2,16 +2,13 @@
  * the ready warp that has been on the SM longest is next. */
 #include "policy/warp/warp_policy.h"
 
-static uint32_t pick(uint64_t ready, uint32_t last, const uint32_t *age)
+static uint32_t pick(uint64_t ready, uint32_t last, const uint64_t *older)
 {
     if (last != PW_NO_WARP && ready >> last & 1)
         return last;
     uint32_t oldest = (uint32_t)__builtin_ctzll(ready);
-    for (uint64_t left = ready & (ready - 1); left; left &= left - 1) {
-        uint32_t slot = (uint32_t)__builtin_ctzll(left);
-        if (age[slot] < age[oldest])
-            oldest = slot;
-    }
+    for (uint64_t left; (left = ready & older[oldest]);)
+        oldest = (uint32_t)__builtin_ctzll(left);
     return oldest;
 }
 

@@ -1,8 +1,9 @@
 /* The family "warp schedule": which of the ready warps issues next.
  *
  * A scheduler asks once per issue. `ready` has one bit per warp slot of the SM and is never 0; `last` is the slot that
- * issued last, or PW_NO_WARP; age[slot] grows with the order in which warps came to the SM. The answer is a slot whose
- * bit is set. One file per policy, one line in warp.def. */
+ * issued last, or PW_NO_WARP; older[slot] has the bits of all warps that came to the SM before the one in that slot
+ * (and perhaps of some that have left). The answer is a slot whose bit is set in `ready`. One file per policy, one line
+ * in warp.def. */
 #ifndef PW_POLICY_WARP_H
 #define PW_POLICY_WARP_H
 
@@ -17,7 +18,7 @@ struct pw_warp_policy {
     /* Whether a warp that can go on always does. Then a run of arithmetic is taken in one step, which is exact, since
      * nobody else would have been chosen in between; otherwise it is issued one instruction at a time. */
     bool greedy;
-    uint32_t (*pick)(uint64_t ready, uint32_t last, const uint32_t *age);
+    uint32_t (*pick)(uint64_t ready, uint32_t last, const uint64_t *older);
 };
 
 extern const struct pw_warp_policy *const pw_warp_policies[];
