@@ -224,8 +224,7 @@ void pw_breakdown_start(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 void pw_breakdown_issue(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 {
     const struct pw_gpu *g = sm->gpu;
-    const struct pw_warp *w = sm->warps[slot].warp;
-    const struct pw_op *op = (const struct pw_op *)&w->words[w->read];
+    const struct pw_op *op = pw_next_op(&sm->warps[slot]);
     struct warp_clock *c = clock_of(sm, slot);
     struct pw_warp_times *t = times_of(sm);
     bool compute = op->kind == PW_OP_COMPUTE;

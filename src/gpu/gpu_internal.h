@@ -28,10 +28,11 @@ struct pw_load {
 
 struct pw_sm_warp {
     struct pw_warp *warp;
-    uint64_t pending;  /* bit i: the i-th youngest load is outstanding */
-    uint32_t loads;    /* issued so far: the youngest has the number loads - 1 */
-    uint8_t state;     /* enum pw_warp_state */
-    uint8_t in_flight; /* in state LOADS: how many may stay outstanding */
+    uint16_t next, end; /* of the operations in its buffer, kept here so that its header need not be read for each */
+    uint64_t pending;   /* bit i: the i-th youngest load is outstanding */
+    uint32_t loads;     /* issued so far: the youngest has the number loads - 1 */
+    uint8_t state;      /* enum pw_warp_state */
+    uint8_t in_flight;  /* in state LOADS: how many may stay outstanding */
     uint8_t scheduler;
     uint8_t cta;
     struct pw_load *load; /* loads_per_warp places, by number */
@@ -163,6 +164,12 @@ struct pw_gpu {
 static inline uint32_t pw_load_owner(uint32_t slot, uint32_t number)
 {
     return slot << 16 | (number & 0xffff);
+}
+
+/* The operation of a warp that issues next. */
+static inline const struct pw_op *pw_next_op(const struct pw_sm_warp *w)
+{
+    return (const struct pw_op *)&w->warp->words[w->next];
 }
 
 /* issue.c */

@@ -34,6 +34,7 @@ static void make_ready(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 {
     struct pw_sm_warp *w = &sm->warps[slot];
     w->state = PW_WARP_READY;
+    __builtin_prefetch(pw_next_op(w)); /* it has waited, and left the host's caches meanwhile */
     sm->schedulers[w->scheduler].ready |= 1ULL << slot;
     post_scheduler(sm, w->scheduler, now);
 }
@@ -43,11 +44,6 @@ static void make_wait(struct pw_sm *sm, uint32_t slot, enum pw_warp_state state)
     struct pw_sm_warp *w = &sm->warps[slot];
     w->state = (uint8_t)state;
     sm->schedulers[w->scheduler].ready &= ~(1ULL << slot);
-}
-
-static const struct pw_op *next_op(const struct pw_sm_warp *w)
-{
-    return (const struct pw_op *)&w->warp->words[w->warp->read];
 }
 
 /* The loads that may be outstanding when this operation issues. */
@@ -63,9 +59,12 @@ static uint8_t allowed_in_flight(const struct pw_gpu *g, const struct pw_op *op)
 void pw_sm_prepare_warp(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 {
     struct pw_sm_warp *w = &sm->warps[slot];
-    if (w->warp->read == w->warp->write)
+    if (w->next == w->end) {
         pw_warp_refill(w->warp);
-    const struct pw_op *op = next_op(w);
+        w->next = 0;
+        w->end = w->warp->write;
+    }
+    const struct pw_op *op = pw_next_op(w);
     if (is_memory(op->kind))
         sm->memory_next |= 1ULL << slot;
     else
@@ -109,13 +108,13 @@ static uint32_t issue_compute(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 {
     struct pw_sm_warp *w = &sm->warps[slot];
     struct pw_gpu *g = sm->gpu;
-    struct pw_op *op = (struct pw_op *)&w->warp->words[w->warp->read];
+    struct pw_op *op = (struct pw_op *)&w->warp->words[w->next];
     uint32_t count = g->schedule->greedy ? op->count_or_mask : 1;
     g->counters[sm->app].issued += count;
     op->count_or_mask -= count;
     if (op->count_or_mask)
         return count;
-    w->warp->read++;
+    w->next++;
     pw_cycle ready = now + count - 1 + g->config.sm.dependency_latency;
     if (ready > now + count) {
         make_wait(sm, slot, PW_WARP_DEPENDENCY);
@@ -129,15 +128,15 @@ static uint32_t issue_compute(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 static void issue_memory(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 {
     struct pw_sm_warp *w = &sm->warps[slot];
-    const struct pw_op *op = next_op(w);
-    const uint64_t *words = &w->warp->words[w->warp->read + 1];
+    const struct pw_op *op = pw_next_op(w);
+    const uint64_t *words = &w->warp->words[w->next + 1];
     if (is_load(op->kind)) {
         w->pending = w->pending << 1 | 1;
         w->loads++;
     }
     pw_lsu_push(sm, slot, op, words, now);
     uint32_t length = op->form == PW_FORM_AFFINE ? 3 : 1 + (uint32_t)__builtin_popcount(op->count_or_mask);
-    w->warp->read = (uint16_t)(w->warp->read + length);
+    w->next = (uint16_t)(w->next + length);
     sm->gpu->counters[sm->app].issued++;
     sm->gpu->counters[sm->app].memory_instructions++;
     pw_sm_prepare_warp(sm, slot, now);
@@ -160,7 +159,7 @@ static void issue_barrier(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 {
     struct pw_sm_warp *w = &sm->warps[slot];
     struct pw_cta *cta = &sm->cta[w->cta];
-    w->warp->read++;
+    w->next++;
     sm->gpu->counters[sm->app].issued++;
     make_wait(sm, slot, PW_WARP_BARRIER);
     if (++cta->arrived == cta->left)
@@ -183,7 +182,7 @@ static void issue_exit(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 /* Issues the next operation of a warp; returns the cycles the scheduler is busy. */
 static uint32_t issue(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 {
-    uint8_t kind = next_op(&sm->warps[slot])->kind;
+    uint8_t kind = pw_next_op(&sm->warps[slot])->kind;
     if (kind == PW_OP_COMPUTE)
         return issue_compute(sm, slot, now);
     if (is_memory(kind))
