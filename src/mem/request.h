@@ -25,7 +25,7 @@ enum pw_request_kind {
 
 /* Half a host cache line: thousands are in flight, and each is touched at every stop on its way. */
 struct pw_request {
-    _Alignas(32) struct pw_request *next;
+    struct pw_request *next;
     union {
         uint64_t vaddr_line; /* virtual address / 128, while the request waits for its translation */
         struct {
