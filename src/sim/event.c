@@ -52,22 +52,24 @@ static bool grow(struct pw_events *q)
     return true;
 }
 
-struct pw_event_block *pw_events_extend(struct pw_events *q, size_t slot)
+/* Puts an event into a new block at the end of its bucket. */
+static void begin_block(struct pw_events *q, size_t slot, struct pw_event event)
 {
     if (!q->free && !grow(q))
-        return NULL;
+        return;
     struct pw_event_block *block = q->free;
     struct pw_bucket *b = &q->wheel[slot];
     q->free = block->next;
     block->next = NULL;
-    block->end = block->events;
+    block->events[0] = event;
+    block->end = block->events + 1;
     if (b->last)
         b->last->next = block;
     else
         b->first = block;
     b->last = block;
     q->occupied[slot / 64] |= 1ULL << (slot % 64);
-    return block;
+    q->pending++;
 }
 
 static bool earlier(const struct pw_late_event *a, const struct pw_late_event *b)
@@ -75,7 +77,7 @@ static bool earlier(const struct pw_late_event *a, const struct pw_late_event *b
     return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
 }
 
-void pw_events_post_late(struct pw_events *q, pw_cycle time, struct pw_event event)
+static void post_late(struct pw_events *q, pw_cycle time, struct pw_event event)
 {
     if (q->heap_count == q->heap_capacity) {
         size_t capacity = q->heap_capacity ? 2 * q->heap_capacity : 256;
@@ -95,6 +97,15 @@ void pw_events_post_late(struct pw_events *q, pw_cycle time, struct pw_event eve
         i = (i - 1) / 2;
     }
     q->heap[i] = late;
+}
+
+void pw_events_post_slowly(struct pw_events *q, pw_cycle time, pw_event_fn *run, void *object, uint64_t argument)
+{
+    struct pw_event event = {run, object, argument};
+    if (time - q->now >= PW_WHEEL_CYCLES)
+        post_late(q, time, event);
+    else
+        begin_block(q, time & (PW_WHEEL_CYCLES - 1), event);
 }
 
 static struct pw_late_event pop_late(struct pw_events *q)
@@ -122,7 +133,7 @@ static void advance(struct pw_events *q, pw_cycle now)
     while (q->heap_count && q->heap[0].time - now < PW_WHEEL_CYCLES) {
         struct pw_late_event late = pop_late(q);
         q->pending--;
-        pw_events_append(q, late.time & (PW_WHEEL_CYCLES - 1), late.event);
+        pw_events_post(q, late.time, late.event.run, late.event.object, late.event.argument);
     }
 }
 

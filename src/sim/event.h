@@ -64,31 +64,20 @@ struct pw_events {
 struct pw_events *pw_events_create(struct pw_error *err);
 void pw_events_destroy(struct pw_events *q);
 
-/* The slow halves of pw_events_post: a further block for a bucket (NULL when memory is out), and the heap. */
-struct pw_event_block *pw_events_extend(struct pw_events *q, size_t slot);
-void pw_events_post_late(struct pw_events *q, pw_cycle time, struct pw_event event);
+/* pw_events_post where the bucket has no block with room, or the time lies beyond the wheel. */
+void pw_events_post_slowly(struct pw_events *q, pw_cycle time, pw_event_fn *run, void *object, uint64_t argument);
 
-/* Puts an event at the end of a bucket of the wheel. */
-static inline void pw_events_append(struct pw_events *q, size_t slot, struct pw_event event)
-{
-    struct pw_event_block *last = q->wheel[slot].last;
-    if (__builtin_expect(!last || last->end == last->events + PW_EVENTS_PER_BLOCK, 0)) {
-        last = pw_events_extend(q, slot);
-        if (!last)
-            return;
-    }
-    *last->end++ = event;
-    q->pending++;
-}
-
-/* Posts an event for `time`, which must not lie in the past. */
+/* Posts an event for `time`, which must not lie in the past. The slow half is called last and with the same arguments, so
+ * that the fast one saves no registers. */
 static inline void pw_events_post(struct pw_events *q, pw_cycle time, pw_event_fn *run, void *object, uint64_t argument)
 {
-    struct pw_event event = {run, object, argument};
-    if (__builtin_expect(time - q->now >= PW_WHEEL_CYCLES, 0))
-        pw_events_post_late(q, time, event);
-    else
-        pw_events_append(q, time & (PW_WHEEL_CYCLES - 1), event);
+    struct pw_event_block *last = q->wheel[time & (PW_WHEEL_CYCLES - 1)].last;
+    if (time - q->now >= PW_WHEEL_CYCLES || !last || last->end == last->events + PW_EVENTS_PER_BLOCK) {
+        pw_events_post_slowly(q, time, run, object, argument);
+        return;
+    }
+    *last->end++ = (struct pw_event){run, object, argument};
+    q->pending++;
 }
 
 /* Runs events in order until none is left before `limit` (exclusive) or `*stop` becomes true. Returns the number run.
