@@ -92,6 +92,19 @@ static bool turn_is_over(const struct pw_dram_channel *c)
     return reads ? writes <= c->config.write_low || c->drained >= c->group : !writes;
 }
 
+/* A side whose turn has come makes up for what happened to rows in the meantime. */
+static void learn_rows(struct pw_dram_channel *c, struct pw_dram_lists *side)
+{
+    for (uint64_t banks = side->outdated; banks; banks &= banks - 1) {
+        uint32_t bank = (uint32_t)__builtin_ctzll(banks);
+        if (c->view.open >> bank & 1)
+            pw_dram_queue_open(&c->queue, side, bank, c->bank[bank].row);
+        else
+            pw_dram_queue_close(&c->queue, side, bank);
+    }
+    side->outdated = 0;
+}
+
 /* Changes sides where it is time to; whether it was. */
 static bool update_side(struct pw_dram_channel *c)
 {
@@ -101,6 +114,7 @@ static bool update_side(struct pw_dram_channel *c)
     c->owed = c->drained >= c->group ? c->group : 0;
     c->drained = 0;
     c->view.write = write;
+    learn_rows(c, &c->queue.side[write]);
     c->view.side = &c->queue.side[write].seen;
     c->view.column_from = c->column_from[write];
     return true;
@@ -198,8 +212,8 @@ static void precharge(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
     v->row_at[bank] = pw_dram_later(at + c->config.rp, c->bank[bank].activate_at);
     await_row(c, &c->activations, bank);
     c->bank[bank].first_use = ROW_CONFLICT;
-    pw_dram_queue_close(&c->queue, &c->queue.side[0], bank);
-    pw_dram_queue_close(&c->queue, &c->queue.side[1], bank);
+    pw_dram_queue_close(&c->queue, &c->queue.side[v->write], bank);
+    c->queue.side[!v->write].outdated |= 1ULL << bank;
 }
 
 static void activate(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
@@ -218,8 +232,8 @@ static void activate(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
     await_row(c, &c->precharges, bank);
     c->bank[bank].activate_at = at + cfg->rc;
     v->activate_from = at + cfg->rrd;
-    pw_dram_queue_open(&c->queue, &c->queue.side[0], bank, row);
-    pw_dram_queue_open(&c->queue, &c->queue.side[1], bank, row);
+    pw_dram_queue_open(&c->queue, &c->queue.side[v->write], bank, row);
+    c->queue.side[!v->write].outdated |= 1ULL << bank;
 }
 
 /* After a column access the bank's row must stay open until `at`. */

@@ -6,7 +6,8 @@
  * is called back into the host's caches when it becomes the next of its row.
  *
  * Each list knows its first request for the bank's open row (a hit) and its first for another. While a row is open the
- * search for its next hit goes on from the last, so it passes every request once.
+ * search for its next hit goes on from the last, so it passes every request once. The side that is not being served
+ * learns of rows only when its turn comes: writes are searched once per turn and not with every row that reads open.
  *
  * Only the channel (dram.c) changes lists; a policy sees struct pw_dram_side, which this file keeps. */
 #ifndef PW_MEM_DRAM_QUEUE_H
@@ -35,6 +36,7 @@ struct pw_dram_list {
 
 struct pw_dram_lists {
     struct pw_dram_side seen;
+    uint64_t outdated; /* banks whose row was opened or closed while the other side was served */
     struct pw_dram_list list[PW_DRAM_MAX_BANKS];
 };
 
