@@ -153,6 +153,7 @@ static unsigned coalesce_lanes(const struct pw_op *op, const uint64_t *words, un
     b.apart = false;
     b.lines_seen = b.pages_seen = (struct set){0};
     b.last_page = b.line = UINT64_MAX; /* no address has such a line or page */
+    b.at = 0;
     b.lines = out;
     uint32_t bytes = op->bytes, mask = op->count_or_mask;
     uint64_t first = lane_address(op, &words, mask), outer = first + bytes;
