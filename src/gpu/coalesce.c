@@ -90,7 +90,7 @@ static inline byte_mask bytes_of(uint32_t first, uint32_t outer)
 
 static inline void add_bytes(struct builder *b, uint64_t line, uint32_t first, uint32_t outer)
 {
-    if (line != b->line) {
+    if (!b->count || line != b->line) {
         unsigned after = test_and_add(&b->lines_seen, line) ? find_line(b, line) : 0;
         b->at = (after ? after : add_line(b, line)) - 1;
         b->line = line;
@@ -152,8 +152,7 @@ static unsigned coalesce_lanes(const struct pw_op *op, const uint64_t *words, un
     b.store = op->kind == PW_OP_STORE;
     b.apart = false;
     b.lines_seen = b.pages_seen = (struct set){0};
-    b.last_page = b.line = UINT64_MAX; /* no address has such a line or page */
-    b.at = 0;
+    b.last_page = UINT64_MAX;
     b.lines = out;
     uint32_t bytes = op->bytes, mask = op->count_or_mask;
     uint64_t first = lane_address(op, &words, mask), outer = first + bytes;
