@@ -100,7 +100,7 @@ static inline void add_bytes(struct builder *b, uint64_t line, uint32_t first, u
         b->written[b->at] |= bytes_of(first, outer);
 }
 
-/* Adds [first, outer), which some lanes access one after another. */
+/* Adds [first, outer), which some lanes access one after another. It lies in an allocation, so that it does not wrap. */
 static inline void add_run(struct builder *b, uint64_t first, uint64_t outer)
 {
     uint64_t line = first >> PW_LINE_SHIFT, last = (outer - 1) >> PW_LINE_SHIFT;

@@ -67,7 +67,7 @@ enum {
 struct pw_launch;
 
 /* One warp, as its kernel and the timing model see it. It is consumed from words[0] up to words[write];
- * `read` is for whoever keeps no place of his own. */
+ * `read` is for whoever keeps no place of their own. */
 struct pw_warp {
     struct pw_dim3 cta; /* blockIdx */
     uint32_t cta_index; /* linear: x fastest */
