@@ -71,10 +71,12 @@ static void every_policy_names_an_order(void **state)
 static void names_for_options_are_the_policies_names(void **state)
 {
     (void)state;
-    const char *expected[] = {"lru4k", "random", "sl", "tbn", "lru2m", "nvidia"};
+    const char *const expected[] = {"lru4k", "random", "sl", "tbn", "lru2m", "nvidia", NULL}; /* a row for each */
     unsigned p = 0;
     for (; pw_evict_policies[p]; p++) {
         assert_string_equal(pw_evict_policies[p]->name, pw_evict_policy_names[p]);
+        if (!expected[p])
+            fail_msg("policy %s has no row here", pw_evict_policies[p]->name);
         assert_string_equal(pw_evict_policies[p]->name, expected[p]);
         assert_int_not_equal(pw_evict_policies[p]->summary[0], 0);
     }

@@ -112,10 +112,12 @@ static void every_policy_has_nothing_to_add_to_a_full_block(void **state)
 static void names_for_options_are_the_policies_names(void **state)
 {
     (void)state;
-    const char *expected[] = {"none", "random", "sl", "tbn", "nvidia"};
+    const char *const expected[] = {"none", "random", "sl", "tbn", "nvidia", NULL}; /* a row for each */
     unsigned p = 0;
     for (; pw_prefetch_policies[p]; p++) {
         assert_string_equal(pw_prefetch_policies[p]->name, pw_prefetch_policy_names[p]);
+        if (!expected[p])
+            fail_msg("policy %s has no row here", pw_prefetch_policies[p]->name);
         assert_string_equal(pw_prefetch_policies[p]->name, expected[p]);
         assert_int_not_equal(pw_prefetch_policies[p]->summary[0], 0);
     }

@@ -3,6 +3,8 @@
  * as the user's mistake; it never gets stuck and never breaks an identity. */
 #include "pagewalk/pagewalk.h"
 #include "policy/coalesce/coalesce_policy.h"
+#include "policy/evict/evict_policy.h"
+#include "policy/prefetch/prefetch_policy.h"
 #include "sim/random.h"
 
 #include <setjmp.h>
@@ -38,6 +40,14 @@ static void set_text(struct machine *m, const char *name, const char *value)
 static uint64_t between(struct pw_random *r, uint64_t first, uint64_t last)
 {
     return first + pw_random_below(r, last - first + 1);
+}
+
+static const char *any_of(struct pw_random *r, const char *const *names)
+{
+    uint32_t count = 0;
+    while (names[count])
+        count++;
+    return names[pw_random_below(r, count)];
 }
 
 static const char *one_of(struct pw_random *r, const char *a, const char *b)
@@ -140,13 +150,11 @@ static void choose_paging(struct machine *m, struct pw_random *r)
 {
     static const char *const modes[] = {"free", "preload", "demand", "demand", "demand"};
     static const char *const services[] = {"serial", "parallel", "batch"};
-    static const char *const prefetchers[] = {"none", "random", "sl", "tbn", "nvidia"};
-    static const char *const evictions[] = {"lru4k", "random", "sl", "tbn", "lru2m", "nvidia"};
     set_text(m, "paging.mode", modes[pw_random_below(r, 5)]);
     set_text(m, "uvm.service", services[pw_random_below(r, 3)]);
-    set_text(m, "uvm.prefetch", prefetchers[pw_random_below(r, 5)]);
-    set_text(m, "uvm.prefetch_full", pw_random_below(r, 2) ? "same" : prefetchers[pw_random_below(r, 5)]);
-    set_text(m, "uvm.evict", evictions[pw_random_below(r, 6)]);
+    set_text(m, "uvm.prefetch", any_of(r, pw_prefetch_policy_names));
+    set_text(m, "uvm.prefetch_full", pw_random_below(r, 2) ? "same" : any_of(r, pw_prefetch_policy_names));
+    set_text(m, "uvm.evict", any_of(r, pw_evict_policy_names));
     set(m, "uvm.fault_latency", pw_random_below(r, 3) * between(r, 0, 500));
     set(m, "uvm.batch_latency", between(r, 0, 500));
     set(m, "uvm.batch_faults", between(r, 1, 300));
