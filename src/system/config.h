@@ -3,6 +3,7 @@
 #define PW_SYSTEM_CONFIG_H
 
 #include "gpu/gpu.h"
+#include "system/catalog.h"
 #include "system/paging.h"
 #include "vm/address_space.h"
 #include "vm/page_manager.h"
@@ -29,6 +30,7 @@ struct pw_config {
     struct pw_paging_config paging;
     struct pw_uvm_config uvm;
     struct pw_link_config link;
+    char machine_note[PW_DESCRIPTION_CAPACITY]; /* what one should know of the machine, for the result */
 };
 
 extern const struct pw_option_group pw_config_groups[];

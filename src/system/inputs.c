@@ -1,7 +1,6 @@
 /* What a run depends on, known before it is run. */
 #include "system/inputs.h"
 
-#include "system/catalog.h"
 #include "system/core_version.h"
 #include "workload/graph.h"
 
@@ -25,7 +24,8 @@ enum pw_status pw_run_configure(const struct pw_run_spec *spec, struct pw_config
     struct pw_options *options = NULL;
     enum pw_status status = pw_config_create(config, &options, err);
     if (status == PW_OK)
-        status = pw_catalog_apply_machine(options, spec->machine ? spec->machine : "mosaic", err);
+        status = pw_catalog_apply_machine_noted(options, spec->machine ? spec->machine : "mosaic", config->machine_note,
+                                                err);
     if (status == PW_OK)
         status = pw_catalog_apply_designs(options, spec->design ? spec->design : "gpu-mmu", out_design, capacity, err);
     for (size_t i = 0; status == PW_OK && i < spec->set_count; i++)

@@ -12,11 +12,12 @@ static enum pw_status list_catalog(const struct pw_catalog_file *files, pw_list_
                                    struct pw_error *err)
 {
     for (; files->name; files++) {
-        char summary[256], aliases[256];
-        enum pw_status status = pw_catalog_describe(files, summary, sizeof summary, aliases, sizeof aliases, err);
+        struct pw_catalog_description d;
+        enum pw_status status = pw_catalog_describe(files, &d, err);
         if (status != PW_OK)
             return status;
-        visit(context, &(struct pw_listing){.name = files->name, .summary = summary, .detail = aliases});
+        visit(context,
+              &(struct pw_listing){.name = files->name, .summary = d.summary, .detail = d.aliases, .value = d.assumed});
     }
     return PW_OK;
 }

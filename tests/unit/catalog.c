@@ -21,7 +21,8 @@
 
 const struct pw_catalog_file pw_machine_files[] = {
     EMBEDDED("machines", "broken", "summary: Broken.\nsize: 1MB\nl1_tlb.entires: 3\n"),
-    EMBEDDED("machines", "mosaic", "summary: The machine.\naliases: tiles\nsize: 1MB\nschedule: fcfs\n"),
+    EMBEDDED("machines", "mosaic",
+             "summary: The machine.\naliases: tiles\nassumed: All of it.\nsize: 1MB\nschedule: fcfs\n"),
     EMBEDDED("machines", "wide", "summary: Out of range.\nl1_tlb:\n  entries: 0\n"),
     {0}};
 
@@ -89,7 +90,7 @@ static void machine_is_laid_over_the_defaults_and_leaves_its_origin(void **state
     assert_int_equal(f->config.size, 1 << 20);
     assert_int_equal(f->config.schedule, 1);
     assert_int_equal(f->config.entries, 128);
-    assert_string_equal(pw_options_origin(f->options, "size"), "configs/machines/mosaic.yaml:3");
+    assert_string_equal(pw_options_origin(f->options, "size"), "configs/machines/mosaic.yaml:4");
     assert_string_equal(pw_options_origin(f->options, "l1_tlb.entries"), "default");
 }
 
@@ -97,7 +98,7 @@ static void aliases_stand_for_the_file(void **state)
 {
     struct fixture *f = *state;
     assert_int_equal(pw_catalog_apply_machine(f->options, "tiles", &f->err), PW_OK);
-    assert_string_equal(pw_options_origin(f->options, "size"), "configs/machines/mosaic.yaml:3");
+    assert_string_equal(pw_options_origin(f->options, "size"), "configs/machines/mosaic.yaml:4");
     assert_int_equal(designs(f, "baseline"), PW_OK);
     assert_string_equal(f->names, "gpu-mmu");
     assert_string_equal(pw_options_origin(f->options, "schedule"), "configs/designs/gpu-mmu.yaml:3");
@@ -136,7 +137,10 @@ static void mistakes_are_user_errors_that_say_what_to_do(void **state)
         {true, "mosaci", "unknown machine 'mosaci'; did you mean 'mosaic'?"},
         {true, "tile", "unknown machine 'tile'; did you mean 'tiles'?"},
         {true, "nothing-like-it", "unknown machine 'nothing-like-it'; there are: broken, mosaic, wide"},
-        {true, "", "unknown machine ''; there are: broken, mosaic, wide"},
+        {true, "", "a machine's name is missing; give NAME or NAME+NAME"},
+        {true, "mosaic+", "a machine's name is missing; give NAME or NAME+NAME"},
+        {true, "mosaic+tiles", "machine 'mosaic' is named twice"},
+        {true, "mosaic+missing.yaml", "missing.yaml: cannot be opened: No such file or directory"},
         {true, "broken",
          "configs/machines/broken.yaml:3: unknown option 'l1_tlb.entires'; did you mean 'l1_tlb.entries'?"},
         {true, "wide", "configs/machines/wide.yaml:3: l1_tlb.entries = 0 is out of range (1 to 65536)"},
@@ -217,18 +221,28 @@ static void files_of_the_users_are_layers_too(void **state)
 static void descriptions_are_read_and_must_fit(void **state)
 {
     (void)state;
-    char summary[32], aliases[32];
+    struct pw_catalog_description d;
     struct pw_error err;
-    assert_int_equal(pw_catalog_describe(&pw_design_files[1], summary, 32, aliases, 32, &err), PW_OK);
-    assert_string_equal(summary, "Baseline.");
-    assert_string_equal(aliases, "sharedtlb baseline");
-    assert_int_equal(pw_catalog_describe(&pw_design_files[2], summary, 32, aliases, 32, &err), PW_OK);
-    assert_string_equal(summary, "Other.");
-    assert_string_equal(aliases, "");
-    assert_int_equal(pw_catalog_describe(&pw_design_files[1], summary, 9, aliases, 32, &err), PW_FAILED);
-    assert_string_equal(err.message, "configs/designs/gpu-mmu.yaml:1: summary is longer than 8 bytes");
-    assert_int_equal(pw_catalog_describe(&pw_design_files[1], summary, 10, aliases, 18, &err), PW_FAILED);
-    assert_string_equal(err.message, "configs/designs/gpu-mmu.yaml:2: aliases is longer than 17 bytes");
+    assert_int_equal(pw_catalog_describe(&pw_design_files[1], &d, &err), PW_OK);
+    assert_string_equal(d.summary, "Baseline.");
+    assert_string_equal(d.aliases, "sharedtlb baseline");
+    assert_string_equal(d.assumed, "");
+    assert_int_equal(pw_catalog_describe(&pw_machine_files[1], &d, &err), PW_OK);
+    assert_string_equal(d.assumed, "All of it.");
+    char text[PW_DESCRIPTION_CAPACITY + 16];
+    static const char *const keys[] = {"summary", "aliases", "assumed"};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        for (int length = PW_DESCRIPTION_CAPACITY - 1; length <= PW_DESCRIPTION_CAPACITY; length++) {
+            char message[64];
+            struct pw_catalog_file file = {"long", "long.yaml", text, 0};
+            file.length = (size_t)snprintf(text, sizeof(text), "%s: %0*d\n", keys[i], length, 7);
+            bool fits = length < PW_DESCRIPTION_CAPACITY;
+            assert_int_equal(pw_catalog_describe(&file, &d, &err), fits ? PW_OK : PW_FAILED);
+            snprintf(message, sizeof(message), "long.yaml:1: %s is longer than %d bytes", keys[i],
+                     PW_DESCRIPTION_CAPACITY - 1);
+            if (!fits)
+                assert_string_equal(err.message, message);
+        }
 }
 
 int main(void)

@@ -27,19 +27,20 @@ static void check_list(const struct pw_catalog_file *files, const char *folder)
     char names[256][64];
     size_t count = 0;
     for (const struct pw_catalog_file *file = files; file->name; file++) {
-        char summary[1024], aliases[1024], *rest;
+        struct pw_catalog_description d;
+        char *rest;
         struct pw_error err = {0};
         check_path(file, folder);
         assert_int_equal(strlen(file->text), file->length);
         assert_null(strchr(file->text, '@'));
         if (file > files)
             assert_true(strcmp(file[-1].name, file->name) < 0);
-        if (pw_catalog_describe(file, summary, sizeof(summary), aliases, sizeof(aliases), &err) != PW_OK)
+        if (pw_catalog_describe(file, &d, &err) != PW_OK)
             fail_msg("%s", err.message);
-        if (!*summary)
+        if (!*d.summary)
             fail_msg("%s has no summary", file->path);
         snprintf(names[count++], sizeof(names[0]), "%s", file->name);
-        for (char *alias = strtok_r(aliases, " ", &rest); alias; alias = strtok_r(NULL, " ", &rest))
+        for (char *alias = strtok_r(d.aliases, " ", &rest); alias; alias = strtok_r(NULL, " ", &rest))
             snprintf(names[count++], sizeof(names[0]), "%s", alias);
     }
     for (size_t a = 0; a < count; a++)
@@ -104,20 +105,18 @@ static void each_pair_of_prefetcher_and_eviction_is_a_design(void **state)
 {
     (void)state;
     enum { MOST_PAIRS = 64 };
-    static char summaries[MOST_PAIRS][1024];
+    static struct pw_catalog_description described[MOST_PAIRS];
     size_t pairs = 0;
     for (size_t p = 0; pw_prefetch_policy_names[p]; p++)
         for (size_t e = 0; pw_evict_policy_names[e]; e++) {
-            char name[64], aliases[64];
+            char name[64];
             struct pw_error err = {0};
             snprintf(name, sizeof(name), "uvm-%s-%s", pw_prefetch_policy_names[p], pw_evict_policy_names[e]);
             const struct pw_catalog_file *file = find(pw_design_files, name);
             assert_pages_on_demand(name, pw_prefetch_policy_names[p], pw_evict_policy_names[e]);
-            assert_int_equal(
-                pw_catalog_describe(file, summaries[pairs], sizeof(summaries[0]), aliases, sizeof(aliases), &err),
-                PW_OK);
+            assert_int_equal(pw_catalog_describe(file, &described[pairs], &err), PW_OK);
             for (size_t i = 0; i < pairs; i++)
-                assert_string_not_equal(summaries[i], summaries[pairs]);
+                assert_string_not_equal(described[i].summary, described[pairs].summary);
             pairs++;
         }
     assert_int_equal(pairs, 30);
