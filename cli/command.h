@@ -44,7 +44,7 @@ const struct pw_cli_command *pw_cli_find(const char *name);
 
 extern const struct pw_cli_command pw_cli_run_command, pw_cli_advise_command, pw_cli_touch_command, pw_cli_list_command,
     pw_cli_workload_command, pw_cli_claims_command, pw_cli_diff_command, pw_cli_export_command,
-    pw_cli_reproduce_command, pw_cli_help_command;
+    pw_cli_reproduce_command, pw_cli_show_command, pw_cli_help_command;
 
 /* Puts the flags of argv[1..argc) into `arguments` and moves what is no flag to argv[0..*out_rest). Returns false when
  * there is nothing more to do (help was asked for, or a mistake reported); *out_status is then the exit code. */
@@ -60,6 +60,10 @@ int pw_cli_unknown(const char *kind, const char *wrong, const char *const *names
 
 /* Catches SIGINT and SIGTERM from now on; what is returned becomes true at the first one, and a second one kills. */
 const volatile bool *pw_cli_catch_interrupts(void);
+
+/* The command as a shell would take it again, "pagewalk run -w 'a b'"; the caller's to free, NULL without memory. argv[0]
+ * is the subcommand; to be called before pw_cli_parse, which moves what is there. */
+char *pw_cli_command_line(int argc, char **argv);
 
 /* Help texts on standard output; the exit code. */
 int pw_cli_overview(void);

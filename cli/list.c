@@ -24,7 +24,7 @@ static const struct kind {
     enum pw_list_kind kind;
     bool detail_is_list;
 } kinds[] = {
-    {"machines", "aliases", NULL, NULL, PW_LIST_MACHINES, true},
+    {"machines", "aliases", "assumed", NULL, PW_LIST_MACHINES, true},
     {"designs", "aliases", NULL, NULL, PW_LIST_DESIGNS, true},
     {"workloads", "suite", NULL, NULL, PW_LIST_WORKLOADS, false},
     {"policies", "family", "option", NULL, PW_LIST_POLICIES, false},

@@ -12,17 +12,9 @@
 #include <unistd.h>
 
 const struct pw_cli_command *const pw_cli_commands[] = {
-    &pw_cli_run_command,
-    &pw_cli_advise_command,
-    &pw_cli_reproduce_command,
-    &pw_cli_claims_command,
-    &pw_cli_workload_command,
-    &pw_cli_touch_command,
-    &pw_cli_list_command,
-    &pw_cli_diff_command,
-    &pw_cli_export_command,
-    &pw_cli_help_command,
-    NULL,
+    &pw_cli_run_command,      &pw_cli_advise_command, &pw_cli_reproduce_command, &pw_cli_claims_command,
+    &pw_cli_workload_command, &pw_cli_touch_command,  &pw_cli_list_command,      &pw_cli_show_command,
+    &pw_cli_diff_command,     &pw_cli_export_command, &pw_cli_help_command,      NULL,
 };
 
 const struct pw_cli_command *pw_cli_find(const char *name)
@@ -62,7 +54,7 @@ int main(int argc, char **argv)
         return pw_cli_overview();
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         struct pw_text text = {0};
-        pw_text_print(&text, "pagewalk %s\n", pw_version());
+        pw_text_print(&text, "pagewalk %s\n", pw_core_version());
         return pw_cli_print(&text);
     }
     const struct pw_cli_command *command = pw_cli_find(name);

@@ -11,15 +11,15 @@
 #include <string.h>
 
 struct arguments {
-    const char *machine, *design, *workload, *kernels, *json, *csv, *timeline, *pages;
+    const char *machine, *design, *workload, *kernels, *json, *csv, *timeline, *pages, *command;
     struct pw_cli_list sets;
     uint64_t seed, interval, warmup, timeline_limit, pages_interval, pages_limit;
     bool quiet, verify, alone, breakdown;
 };
 
 static const struct pw_cli_flag flags[] = {
-    {'m', "machine", PW_CLI_TEXT, offsetof(struct arguments, machine), "NAME|FILE.yaml",
-     "sizes and latencies (default mosaic)"},
+    {'m', "machine", PW_CLI_TEXT, offsetof(struct arguments, machine), "NAME|FILE.yaml[+…]",
+     "sizes and latencies, later ones changing earlier ones (default mosaic)"},
     {'d', "design", PW_CLI_TEXT, offsetof(struct arguments, design), "NAME|FILE.yaml[+…]",
      "policy choices, several laid over one another (default gpu-mmu)"},
     {'w', "workload", PW_CLI_TEXT, offsetof(struct arguments, workload), "NAME[:k=v]…[,…]",
@@ -153,6 +153,7 @@ static int simulate(const struct arguments *a)
         .progress = bar.enabled ? pw_cli_progress_update : NULL,
         .progress_context = &bar,
         .interrupted = pw_cli_catch_interrupts(),
+        .command = a->command,
     };
     enum pw_status status = pw_run(&spec, &result, &err);
     pw_cli_progress_clear(&bar);
@@ -167,17 +168,19 @@ static int simulate(const struct arguments *a)
 
 static int run(const struct pw_cli_command *self, int argc, char **argv)
 {
-    struct arguments a = {.machine = "mosaic", .design = "gpu-mmu", .seed = 1};
-    int rest, status;
+    char *command = pw_cli_command_line(argc, argv);
+    struct arguments a = {.machine = "mosaic", .design = "gpu-mmu", .seed = 1, .command = command};
+    int rest, status = PW_FAILED;
     a.sets.items = calloc((size_t)argc + 1, sizeof *a.sets.items);
-    if (!a.sets.items)
-        return pw_cli_fail(PW_FAILED, "out of memory");
-    if (pw_cli_parse(self, argc, argv, &a, &rest, &status)) {
+    if (!a.sets.items || !command)
+        pw_cli_fail(PW_FAILED, "out of memory");
+    else if (pw_cli_parse(self, argc, argv, &a, &rest, &status)) {
         status = check_arguments(&a, rest, argv);
         if (status == PW_OK)
             status = simulate(&a);
     }
     free(a.sets.items);
+    free(command);
     return status;
 }
 

@@ -13,6 +13,10 @@
 
 const char *pw_version(void);
 
+/* "0.1.0+1a2b3c4d5e6f": the release and a digest of the sources that decide results (all but experiments and command
+ * line). Two programs with the same core version give the same bits for the same options, workload and seed. */
+const char *pw_core_version(void);
+
 /* What a run has done so far; handed to the progress callback about ten times a second. */
 struct pw_progress {
     double fraction; /* of the planned launches, 0 to 1; negative when unknown */
@@ -23,7 +27,7 @@ struct pw_progress {
 
 /* Numbers that are 0 and pointers that are NULL mean the default. */
 struct pw_run_spec {
-    const char *machine;     /* a name or a file */
+    const char *machine;     /* names or files, joined by '+': later ones change earlier ones */
     const char *design;      /* names or files, joined by '+' */
     const char *workload;    /* "HS", "HS:side=512:iterations=3"; several applications: "HS,MM:scale=2" */
     const char *const *sets; /* "key=value" */
@@ -43,6 +47,7 @@ struct pw_run_spec {
     void (*progress)(void *context, const struct pw_progress *p);
     void *progress_context;
     const volatile bool *interrupted; /* polled; when it becomes true the run ends with PW_INTERRUPTED */
+    const char *command;              /* how the run was asked for; kept in the result and not looked at */
 };
 
 struct pw_metric {
@@ -101,6 +106,17 @@ struct pw_window {
     const double *values; /* as metric_names */
 };
 
+/* How a result was made, beside machine, design, options, workload and seed. */
+struct pw_made {
+    const char *core_version;
+    const char *command; /* as the specification has it; NULL: none */
+    const char *note;    /* what one should know of the machine: what is assumed; NULL: nothing */
+    const char *kernels; /* launches that count; NULL: all */
+    uint64_t warmup;     /* cycles that do not */
+    uint64_t interval;   /* cycles between interval rows; 0: none */
+    bool alone, breakdown;
+};
+
 struct pw_result {
     uint64_t seed, cycles;
     double nanoseconds;
@@ -124,6 +140,7 @@ struct pw_result {
     const char **window_metrics; /* names of the values in a window, "l1_tlb.hits" */
     size_t kernel_count, interval_count;
     struct pw_window *kernels, *intervals;
+    struct pw_made made;
     /* Of the host; everything above is the same for the same inputs. */
     double wall_seconds;
     uint64_t peak_rss_bytes, events, memory_operations;
@@ -204,7 +221,7 @@ void pw_profile_free(struct pw_profile *p);
 /* What there is, for listings. Each visit is called once per entry; aliases joined by spaces. */
 struct pw_listing {
     const char *name, *summary, *detail; /* detail: aliases, suite, unit, family, … or "" */
-    const char *value, *range;           /* options: default and range; else "" */
+    const char *value, *range;           /* options: default and range; machines: what is assumed; else "" */
     const char *papers;                  /* workloads: that use it, joined by spaces; else NULL */
     size_t parameter_count, size_count;  /* workloads; else 0 */
     const struct pw_workload_parameter *parameters;

@@ -1,7 +1,8 @@
 /* A result in long form: one value per row, so that results of different machines and versions can be laid under one
  * another and a spreadsheet or a shell loop can pick what it wants.
  *
- * Columns: run (machine/design/applications/seed), app ("app0", or empty for the whole machine), component, metric,
+ * Columns: run (machine/design/applications/seed, then what was set by hand and what was left out of the metrics, so that
+ * the rows of several runs in one file can be told apart), app ("app0", or empty for the whole machine), component, metric,
  * unit, value. A metric named "app0.l1_tlb.hits" has app "app0", component "l1_tlb" and metric "hits"; the whole
  * machine's "gpu0.l1_tlb.hits" has component "gpu0.l1_tlb", since there may be several GPUs. Rows of a kernel launch or
  * an interval have it in front of the component: "kernel3.l1_tlb"; those of an allocation have component
@@ -140,6 +141,18 @@ static void add_windows(struct writer *w, const struct pw_result *r)
     free(units);
 }
 
+/* "/l1_tlb.ports=2/warmup=30000" */
+static void name_settings(const struct pw_result *r, struct pw_text *name)
+{
+    for (size_t i = 0; i < r->option_count; i++)
+        if (r->options[i].origin && !strcmp(r->options[i].origin, "--set"))
+            pw_text_print(name, "/%s=%s", r->options[i].name, r->options[i].value);
+    if (r->made.warmup)
+        pw_text_print(name, "/warmup=%llu", (unsigned long long)r->made.warmup);
+    if (r->made.kernels)
+        pw_text_print(name, "/kernels=%s", r->made.kernels);
+}
+
 static void name_run(const struct pw_result *r, struct writer *w)
 {
     struct pw_text name = {0};
@@ -147,6 +160,7 @@ static void name_run(const struct pw_result *r, struct writer *w)
     for (size_t i = 0; i < r->app_count; i++)
         pw_text_print(&name, "%s%s", i ? "," : "", r->apps[i].name);
     pw_text_print(&name, "/%llu", (unsigned long long)r->seed);
+    name_settings(r, &name);
     if (name.failed)
         w->out->failed = true;
     else

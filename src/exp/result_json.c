@@ -2,7 +2,7 @@
  *
  * Members come in a fixed order, one metric per line, numbers as the shortest decimals that read back the same: two
  * runs of the same inputs give the same bytes up to "host", which stands last, and a text diff of two files is
- * readable. Kernel and interval rows are arrays parallel to "window_metrics", since repeating eighty names in each of
+ * readable. The command stands in "host", since it names files that need not be the same. Kernel and interval rows are arrays parallel to "window_metrics", since repeating eighty names in each of
  * a million rows would make most of the file. */
 #include "exp/result.h"
 #include "uvm/allocation.h"
@@ -202,6 +202,26 @@ static void add_window_metrics(const struct pw_result *r, struct pw_text *out)
     pw_text_add(out, "],\n");
 }
 
+/* How the run was asked for, as far as neither options nor applications say it. */
+static void add_made(const struct pw_made *m, struct pw_text *out)
+{
+    pw_text_add(out, "  \"made\": {\n    ");
+    add_string(out, "core_version", m->core_version);
+    pw_text_add(out, ",\n    ");
+    add_integer(out, "warmup", m->warmup);
+    pw_text_add(out, ",\n    ");
+    add_string(out, "kernels", m->kernels ? m->kernels : "all");
+    pw_text_add(out, ",\n    ");
+    add_integer(out, "interval", m->interval);
+    pw_text_print(out, ",\n    \"alone\": %s,\n    \"breakdown\": %s", m->alone ? "true" : "false",
+                  m->breakdown ? "true" : "false");
+    if (m->note) {
+        pw_text_add(out, ",\n    ");
+        add_string(out, "note", m->note);
+    }
+    pw_text_add(out, "\n  },\n");
+}
+
 void pw_result_json(const struct pw_result *r, struct pw_text *out)
 {
     pw_text_print(out, "{\n  \"schema\": %d,\n  ", PW_RESULT_SCHEMA);
@@ -235,7 +255,12 @@ void pw_result_json(const struct pw_result *r, struct pw_text *out)
     add_window_metrics(r, out);
     add_windows(r, "kernels", r->kernels, r->kernel_count, out);
     add_windows(r, "intervals", r->intervals, r->interval_count, out);
+    add_made(&r->made, out);
     pw_text_add(out, "  \"host\": {\n    ");
+    if (r->made.command) {
+        add_string(out, "command", r->made.command);
+        pw_text_add(out, ",\n    ");
+    }
     add_real(out, "wall_seconds", r->wall_seconds);
     pw_text_add(out, ",\n    ");
     add_integer(out, "peak_rss_bytes", r->peak_rss_bytes);

@@ -240,6 +240,40 @@ static void app_section(const struct pw_result *r, struct pw_text *out)
                       r->ipc_throughput, r->unfairness);
 }
 
+/* How the run was asked for, where a number cannot be understood without it. */
+static void header(const struct pw_result *r, struct pw_text *out)
+{
+    const struct pw_made *m = &r->made;
+    char number[PW_NUMBER_CAPACITY];
+    pw_text_add(out, "machine ");
+    pw_text_printable(out, r->machine);
+    pw_text_add(out, ", design ");
+    pw_text_printable(out, r->design);
+    pw_text_print(out, ", seed %llu", (unsigned long long)r->seed);
+    if (m->core_version)
+        pw_text_print(out, ", pagewalk %s", m->core_version);
+    pw_text_add(out, "\n");
+    if (m->command) {
+        pw_text_add(out, "command: ");
+        pw_text_printable(out, m->command);
+        pw_text_add(out, "\n");
+    }
+    if (m->note) {
+        pw_text_add(out, "note: ");
+        pw_text_printable(out, m->note);
+        pw_text_add(out, "\n");
+    }
+    if (m->warmup) {
+        pw_format_integer(number, m->warmup);
+        pw_text_print(out, "metrics leave out the first %s cycles (--warmup)\n", number);
+    }
+    if (m->kernels) {
+        pw_text_add(out, "metrics count only launches ");
+        pw_text_printable(out, m->kernels);
+        pw_text_add(out, " (--kernels)\n");
+    }
+}
+
 static void summary(const struct pw_result *r, struct pw_text *out)
 {
     char cycles[PW_NUMBER_CAPACITY], speed[PW_NUMBER_CAPACITY], memory[PW_NUMBER_CAPACITY];
@@ -249,11 +283,7 @@ static void summary(const struct pw_result *r, struct pw_text *out)
         instructions += r->apps[i].warp_instructions;
         checks += r->apps[i].checks;
     }
-    pw_text_add(out, "machine ");
-    pw_text_printable(out, r->machine);
-    pw_text_add(out, ", design ");
-    pw_text_printable(out, r->design);
-    pw_text_print(out, ", seed %llu\n", (unsigned long long)r->seed);
+    header(r, out);
     pw_format_integer(cycles, r->cycles);
     pw_format_short(speed, r->wall_seconds > 0 ? (double)instructions / r->wall_seconds : 0);
     pw_format_bytes(memory, (double)r->peak_rss_bytes);

@@ -6,10 +6,6 @@
 
 #include "pagewalk/pagewalk.h"
 
-/* "0.1.0+1a2b3c4d5e6f": the release and a digest of the sources that decide results (all but experiments and command
- * line). Two programs with the same core version give the same bits for the same options, workload and seed. */
-const char *pw_core_version(void);
-
 /* Options and configuration of a run; out_design (capacity bytes) gets the canonical names of its designs. On PW_OK *out
  * is the caller's to destroy. */
 enum pw_status pw_run_configure(const struct pw_run_spec *spec, struct pw_config *config, struct pw_options **out,

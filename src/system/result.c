@@ -59,6 +59,26 @@ void pw_result_free(struct pw_result *r)
     free(b);
 }
 
+/* A text of any length; NULL stays NULL. */
+static const char *copy(struct box *b, const char *string)
+{
+    char *bytes = string ? take(b, strlen(string) + 1, 1) : NULL;
+    return bytes ? strcpy(bytes, string) : NULL;
+}
+
+static void add_made(struct box *b, const struct pw_system *s)
+{
+    const struct pw_run_spec *spec = s->spec;
+    b->result.made = (struct pw_made){.core_version = copy(b, pw_core_version()),
+                                      .command = copy(b, spec->command),
+                                      .note = copy(b, *s->config.machine_note ? s->config.machine_note : NULL),
+                                      .kernels = copy(b, spec->kernels),
+                                      .warmup = spec->warmup,
+                                      .interval = spec->interval,
+                                      .alone = spec->alone,
+                                      .breakdown = spec->breakdown};
+}
+
 static void add_apps(struct box *b, const struct pw_system *s)
 {
     struct pw_result *r = &b->result;
@@ -223,6 +243,7 @@ enum pw_status pw_system_result(struct pw_system *s, struct pw_options *options,
     add_window_names(b, s);
     r->kernels = add_windows(b, s, &s->kernels, &r->kernel_count);
     r->intervals = add_windows(b, s, &s->intervals, &r->interval_count);
+    add_made(b, s);
     enum pw_status status = add_identities(b, s, err);
     r->wall_seconds = wall_seconds;
     r->events = s->events->executed;
