@@ -1,4 +1,4 @@
-/* pagewalk diff: what differs between two results. */
+/* pagewalk diff: what differs between results. */
 #include "command.h"
 
 #include "exp/result.h"
@@ -20,10 +20,11 @@ static int diff(const struct pw_cli_command *self, int argc, char **argv)
     int rest, status;
     if (!pw_cli_parse(self, argc, argv, &a, &rest, &status))
         return status;
-    if (rest != 2)
-        return pw_cli_fail(PW_USER_ERROR, "diff takes two result files, not %d; see `pagewalk help diff`", rest);
+    if (rest < 2)
+        return pw_cli_fail(PW_USER_ERROR, "diff takes two or more result files, not %d; see `pagewalk help diff`",
+                           rest);
     bool differ = false;
-    if (pw_result_diff(argv[0], argv[1], &text, &differ, &err) != PW_OK) {
+    if (pw_result_diff((const char *const *)argv, (size_t)rest, &text, &differ, &err) != PW_OK) {
         pw_text_free(&text);
         return pw_cli_report(&err);
     }
@@ -36,11 +37,13 @@ static int diff(const struct pw_cli_command *self, int argc, char **argv)
 
 const struct pw_cli_command pw_cli_diff_command = {
     .name = "diff",
-    .usage = "[flags] A.json B.json",
-    .summary = "show which options and numbers of two results differ, and by how much",
+    .usage = "[flags] A.json B.json…",
+    .summary = "show what differs between results: how they were made, options, numbers",
     .details =
-        "Exit code 0: the results are the same; 1: they differ; 2: a file is no result. What the host did (\"host\")\n"
-        "and the version that ran do not count as a difference.",
+        "A column for each file; changes are against the first. Exit code 0: the results are the same; 1: they "
+        "differ;\n"
+        "2: a file is no result. What the host did (\"host\"), the version that ran and the command do not count as a\n"
+        "difference.",
     .flags = flags,
     .run = diff,
 };

@@ -1,4 +1,4 @@
-/* The formats of a result: JSON and CSV for programs, a table for people, and the difference of two JSON files. */
+/* The formats of a result: JSON and CSV for programs, a table for people, and the difference of JSON files. */
 #ifndef PW_EXP_RESULT_H
 #define PW_EXP_RESULT_H
 
@@ -7,7 +7,7 @@
 
 enum { PW_RESULT_SCHEMA = 1 };
 
-/* One JSON object. What depends on the host is the last member, "host". */
+/* One JSON object. What depends on the host, and the command, is the last member, "host". */
 void pw_result_json(const struct pw_result *r, struct pw_text *out);
 
 /* An element of its "allocations". */
@@ -26,9 +26,10 @@ void pw_allocation_table(const struct pw_allocation_result *allocations, size_t 
 /* Where the time of warps went, as a table of its own; a column pair for each application. */
 void pw_breakdown_table(const struct pw_result *r, struct pw_text *out);
 
-/* Compares two JSON files, which are not trusted: a file that is no result is a user error that names it. `out` says
- * what differs, in an aligned table; *out_differ is whether anything but the version and the host's part does. */
-enum pw_status pw_result_diff(const char *path_a, const char *path_b, struct pw_text *out, bool *out_differ,
+/* Compares JSON files, two or more, which are not trusted: a file that is no result is a user error that names it. `out`
+ * says what differs, in an aligned table with a column for each; *out_differ is whether anything but the version, the
+ * command and the host's part does. */
+enum pw_status pw_result_diff(const char *const *paths, size_t count, struct pw_text *out, bool *out_differ,
                               struct pw_error *err);
 
 #endif

@@ -172,7 +172,7 @@ static bool differ(const struct folder *f, struct pw_text *out)
 {
     bool result = false;
     struct pw_error err = {0};
-    if (pw_result_diff(f->file, f->other, out, &result, &err) != PW_OK)
+    if (pw_result_diff((const char *const[]){f->file, f->other}, 2, out, &result, &err) != PW_OK)
         fail_msg("%s", err.message);
     return result;
 }
@@ -241,6 +241,116 @@ static void every_kind_of_difference_is_found(void **state)
     }
 }
 
+static struct pw_text diff_of(const char *const *paths, size_t count, bool *out_differ)
+{
+    struct pw_text out = {0};
+    struct pw_error err = {0};
+    if (pw_result_diff(paths, count, &out, out_differ, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    return out;
+}
+
+static void how_a_result_was_made_is_a_difference_and_version_and_command_are_not(void **state)
+{
+    struct folder *f = *state;
+    const char *const paths[] = {f->file, f->other};
+    struct result_fixture r;
+    struct pw_text out;
+    bool different;
+    result_fixture_init(&r);
+    r.result.made = (struct pw_made){.core_version = "1.2.3+abc", .command = "pagewalk run -w a"};
+    put_result(f->file, &r.result);
+    r.result.made.command = "pagewalk run -w b";
+    r.result.made.core_version = "1.2.3+def";
+    put_result(f->other, &r.result);
+    out = diff_of(paths, 2, &different);
+    assert_false(different);
+    assert_non_null(strstr(out.bytes, "/a: pagewalk run -w a\n"));
+    assert_non_null(strstr(out.bytes, "/b: pagewalk run -w b\n"));
+    assert_non_null(strstr(out.bytes, "  core_version  1.2.3+abc  1.2.3+def\n"));
+    assert_non_null(strstr(out.bytes, "\n0 different"));
+    pw_text_free(&out);
+    static const char *const shown[] = {"  warmup ", "  kernels ",   "  interval ",
+                                        "  alone ",  "  breakdown ", "  workload "};
+    for (int change = 0; change < 6; change++) {
+        result_fixture_init(&r);
+        struct pw_made *made = &r.result.made;
+        *made = (struct pw_made){.warmup = change == 0 ? 30000 : 0,
+                                 .kernels = change == 1 ? "2-3" : NULL,
+                                 .interval = change == 2 ? 1000 : 0,
+                                 .alone = change == 3,
+                                 .breakdown = change == 4};
+        r.apps[0].name = change == 5 ? "HS:side=65" : "HS:side=64";
+        put_result(f->other, &r.result);
+        out = diff_of(paths, 2, &different);
+        assert_true(different);
+        assert_non_null(strstr(out.bytes, shown[change]));
+        assert_non_null(strstr(out.bytes, "\n1 different"));
+        pw_text_free(&out);
+    }
+}
+
+/* Writes the result as an older version did: without "made". */
+static void put_old_result(const char *path, const struct pw_result *r)
+{
+    struct pw_text t = {0};
+    pw_result_json(r, &t);
+    char *made = strstr(t.bytes, "  \"made\""), *host = strstr(t.bytes, "  \"host\"");
+    memmove(made, host, strlen(host) + 1);
+    t.length = strlen(t.bytes);
+    assert_int_equal(pw_output_write(path, &t, NULL), PW_OK);
+    pw_text_free(&t);
+}
+
+static void what_an_older_version_did_not_record_is_no_difference(void **state)
+{
+    struct folder *f = *state;
+    const char *const paths[] = {f->file, f->other};
+    struct result_fixture r;
+    bool different;
+    result_fixture_init(&r);
+    put_old_result(f->file, &r.result);
+    put_result(f->other, &r.result);
+    struct pw_text out = diff_of(paths, 2, &different);
+    assert_false(different);
+    assert_null(strstr(out.bytes, "warmup"));
+    pw_text_free(&out);
+    r.result.made.warmup = 30000;
+    put_result(f->other, &r.result);
+    out = diff_of(paths, 2, &different);
+    assert_false(different);
+    assert_non_null(strstr(out.bytes, "  warmup  "));
+    pw_text_free(&out);
+}
+
+static void many_results_have_a_column_each_and_changes_against_the_first(void **state)
+{
+    struct folder *f = *state;
+    struct result_fixture r;
+    bool different;
+    result_fixture_init(&r);
+    put_result(f->file, &r.result);
+    r.result.cycles = 15000000000;
+    r.metrics[8].real = 0.1 + 1e-9;
+    put_result(f->other, &r.result);
+    const char *paths[64];
+    for (size_t i = 0; i < 64; i++)
+        paths[i] = i % 2 ? f->other : f->file;
+    struct pw_text out = diff_of(paths, 3, &different);
+    assert_true(different);
+    assert_non_null(strstr(out.bytes, "A               B   change               C  change\n"));
+    assert_non_null(strstr(out.bytes, "10,000,000,000  15,000,000,000  +50.00%  10,000,000,000       =\n"));
+    /* Six digits would look alike. */
+    assert_non_null(strstr(out.bytes, "0.100000001"));
+    pw_text_free(&out);
+    out = diff_of(paths, 48, &different);
+    assert_non_null(strstr(out.bytes, "\nAV "));
+    pw_text_free(&out);
+    struct pw_error err;
+    assert_int_equal(pw_result_diff(paths, 49, &out, &different, &err), PW_USER_ERROR);
+    assert_string_equal(err.message, "at most 48 results can be compared at once, not 49");
+}
+
 static void a_file_that_is_no_result_is_refused_by_name(void **state)
 {
     struct folder *f = *state;
@@ -263,6 +373,12 @@ static void a_file_that_is_no_result_is_refused_by_name(void **state)
         "\"options\":{},\"metrics\":{\"a\":[]},\"apps\":[],\"identities\":[]}",
         "{\"schema\":1,\"version\":\"\",\"machine\":\"\",\"design\":\"\",\"seed\":1,\"cycles\":1,\"nanoseconds\":1,"
         "\"options\":{},\"metrics\":{},\"apps\":[1],\"identities\":[]}",
+        "{\"schema\":1,\"version\":\"\",\"machine\":\"\",\"design\":\"\",\"seed\":1,\"cycles\":1,\"nanoseconds\":1,"
+        "\"options\":{},\"metrics\":{},\"apps\":[],\"identities\":[],\"made\":[]}",
+        "{\"schema\":1,\"version\":\"\",\"machine\":\"\",\"design\":\"\",\"seed\":1,\"cycles\":1,\"nanoseconds\":1,"
+        "\"options\":{},\"metrics\":{},\"apps\":[],\"identities\":[],\"made\":{\"warmup\":[]}}",
+        "{\"schema\":1,\"version\":\"\",\"machine\":\"\",\"design\":\"\",\"seed\":1,\"cycles\":1,\"nanoseconds\":1,"
+        "\"options\":{},\"metrics\":{},\"apps\":[],\"identities\":[],\"host\":{\"command\":3}}",
         "{\"schema\":99999999999999999999999999}",
     };
     struct result_fixture r;
@@ -273,7 +389,8 @@ static void a_file_that_is_no_result_is_refused_by_name(void **state)
         struct pw_text out = {0};
         bool result;
         put(f->other, garbage[i]);
-        assert_int_equal(pw_result_diff(f->file, f->other, &out, &result, &err), PW_USER_ERROR);
+        assert_int_equal(pw_result_diff((const char *const[]){f->file, f->other}, 2, &out, &result, &err),
+                         PW_USER_ERROR);
         assert_memory_equal(err.message, f->other, strlen(f->other));
         pw_text_free(&out);
     }
@@ -287,7 +404,7 @@ static void deep_nesting_is_refused_instead_of_overflowing_the_stack(void **stat
     bool result;
     pw_text_fill(&deep, '[', 1 << 20);
     assert_int_equal(pw_output_write(f->file, &deep, NULL), PW_OK);
-    assert_int_equal(pw_result_diff(f->file, f->file, &out, &result, &err), PW_USER_ERROR);
+    assert_int_equal(pw_result_diff((const char *const[]){f->file, f->file}, 2, &out, &result, &err), PW_USER_ERROR);
     pw_text_free(&deep);
     pw_text_free(&out);
 }
@@ -321,6 +438,9 @@ int main(void)
         IN_FOLDER(a_pipe_is_written_not_replaced),
         IN_FOLDER(results_of_different_hosts_are_the_same),
         IN_FOLDER(every_kind_of_difference_is_found),
+        IN_FOLDER(how_a_result_was_made_is_a_difference_and_version_and_command_are_not),
+        IN_FOLDER(what_an_older_version_did_not_record_is_no_difference),
+        IN_FOLDER(many_results_have_a_column_each_and_changes_against_the_first),
         IN_FOLDER(a_file_that_is_no_result_is_refused_by_name),
         IN_FOLDER(deep_nesting_is_refused_instead_of_overflowing_the_stack),
         IN_FOLDER(control_characters_of_a_file_do_not_reach_the_terminal),

@@ -90,7 +90,7 @@ static void json_has_speedup_and_unfairness_of_runs_alone(void **state)
     text = (struct pw_text){0};
     pw_result_json(&f.result, &text);
     assert_non_null(strstr(text.bytes, "\"ipc_throughput\": 0.5"));
-    assert_null(strstr(text.bytes, "alone"));
+    assert_null(strstr(text.bytes, "ipc_alone"));
     assert_null(strstr(text.bytes, "weighted_speedup"));
     assert_null(strstr(text.bytes, "unfairness"));
     pw_text_free(&text);
@@ -207,7 +207,7 @@ static void csv_has_six_fields_in_every_row(void **state)
             assert_int_equal(*at, field == 5 ? '\n' : ',');
             at += field < 5;
             if (rows && field == 0)
-                assert_string_equal(value, "mosaic/a,\"b\"/HS:side=64/9223372036854775807");
+                assert_string_equal(value, "mosaic/a,\"b\"/HS:side=64/9223372036854775807/walk.model=memory");
         }
     }
     /* Heading, 3 of the run, 4 of the application, the metrics, 2 windows of 2 + 2, 4 of the host. */
@@ -237,6 +237,78 @@ static void csv_splits_names_into_app_component_and_metric(void **state)
     assert_non_null(strstr(text.bytes, ",app1,run,ipc_alone,instructions/cycle,0.4375\n"));
     assert_non_null(strstr(text.bytes, ",,run,weighted_speedup,,1.3\n"));
     assert_non_null(strstr(text.bytes, ",,run,unfairness,,2\n"));
+    pw_text_free(&text);
+}
+
+static void csv_tells_runs_apart_by_what_was_set(void **state)
+{
+    (void)state;
+    struct result_fixture f;
+    struct pw_text text = {0};
+    result_fixture_init(&f);
+    f.options[0].origin = "--set";
+    f.result.made.warmup = 30000;
+    f.result.made.kernels = "2-3";
+    pw_result_csv(&f.result, &text);
+    assert_non_null(strstr(text.bytes, "\nmosaic/gpu-mmu/HS:side=64/9223372036854775807/l1_tlb.entries=128/"
+                                       "walk.model=memory/warmup=30000/kernels=2-3,,run,cycles,"));
+    pw_text_free(&text);
+}
+
+static void json_says_how_the_result_was_made(void **state)
+{
+    (void)state;
+    struct result_fixture f;
+    struct pw_text text = {0};
+    const char *core, *kernels, *note, *command;
+    json_int_t warmup, interval;
+    int alone, breakdown;
+    result_fixture_init(&f);
+    pw_result_json(&f.result, &text);
+    json_t *root = parse(&text);
+    assert_string_equal("all", json_string_value(json_object_get(json_object_get(root, "made"), "kernels")));
+    assert_null(strstr(text.bytes, "command"));
+    assert_null(strstr(text.bytes, "note"));
+    json_decref(root);
+    pw_text_free(&text);
+    f.result.made = (struct pw_made){"1.2.3+abc", "pagewalk run -w 'x'", "Guessed.", "2-3", 30000, 500, true, true};
+    pw_result_json(&f.result, &text);
+    root = parse(&text);
+    assert_int_equal(0, json_unpack(root, "{s:{s:s,s:s,s:s,s:I,s:I,s:b,s:b !},s:{s:s}}", "made", "core_version", &core,
+                                    "kernels", &kernels, "note", &note, "warmup", &warmup, "interval", &interval,
+                                    "alone", &alone, "breakdown", &breakdown, "host", "command", &command));
+    assert_string_equal(core, "1.2.3+abc");
+    assert_string_equal(kernels, "2-3");
+    assert_string_equal(note, "Guessed.");
+    assert_string_equal(command, "pagewalk run -w 'x'");
+    assert_true(warmup == 30000 && interval == 500 && alone && breakdown);
+    /* It names files, so it stands where results of the same inputs may differ. */
+    assert_true(strstr(text.bytes, "\"command\"") > strstr(text.bytes, "\"host\""));
+    json_decref(root);
+    pw_text_free(&text);
+}
+
+static void table_begins_with_how_the_result_was_made(void **state)
+{
+    (void)state;
+    struct result_fixture f;
+    struct pw_text text = {0};
+    result_fixture_init(&f);
+    f.result.made = (struct pw_made){"1.2.3+abc", "pagewalk run\x1b", "Guessed.", "2-3", 30000, 500, true, true};
+    pw_result_table(&f.result, &text);
+    static const char *const lines[] = {
+        "machine mosaic, design gpu-mmu, seed 9223372036854775807, pagewalk 1.2.3+abc\n",
+        "command: pagewalk run?\n",
+        "note: Guessed.\n",
+        "metrics leave out the first 30,000 cycles (--warmup)\n",
+        "metrics count only launches 2-3 (--kernels)\n",
+    };
+    const char *applications = strstr(text.bytes, "Applications");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const char *line = strstr(text.bytes, lines[i]);
+        if (!line || line > applications)
+            fail_msg("not at the top: %s", lines[i]);
+    }
     pw_text_free(&text);
 }
 
@@ -367,6 +439,9 @@ int main(void)
         cmocka_unit_test(reals_read_back_as_the_same_double),
         cmocka_unit_test(csv_has_six_fields_in_every_row),
         cmocka_unit_test(csv_splits_names_into_app_component_and_metric),
+        cmocka_unit_test(csv_tells_runs_apart_by_what_was_set),
+        cmocka_unit_test(json_says_how_the_result_was_made),
+        cmocka_unit_test(table_begins_with_how_the_result_was_made),
         cmocka_unit_test(table_shows_rates_that_follow_from_the_metrics),
         cmocka_unit_test(table_gives_each_of_several_applications_a_column),
         cmocka_unit_test(table_is_aligned_and_ends_no_line_with_a_blank),
