@@ -20,7 +20,19 @@ check '--quiet only sets the exit code' eval '[ "$code" = 1 ] && [ ! -s .stdout 
 code=$? && : >.stdout
 check 'a full disk fails' is_error 1 'standard output cannot be written'
 
-fails 'one file' 2 'diff takes two result files, not 1' diff a.json
+run run -w $small -d gpu-mmu --warmup 100 --json warm.json -q
+run diff a.json warm.json
+check 'a warm-up that differs is shown' eval '[ "$code" = 1 ] && grep -qE "^ *warmup +0 +100$" .stdout'
+run diff a.json same.json option.json ideal.json
+check 'any number of files, a column each' eval \
+  '[ "$code" = 1 ] && grep -qE "^ *A +B +change +C +change +D +change$" .stdout && grep -qE "^ *cycles +[0-9,]+ +[0-9,]+ += +[0-9,]+ +[^ ]+ +[0-9,]+ +-[0-9.]+%$" .stdout'
+check 'numbers are short and grouped' eval '! grep -qE "[0-9]{5}|\.[0-9]{4}" <(grep -vE "^[A-D] |^ *core_version" .stdout)'
+check 'the command of each file is shown' grep -qF 'D  ideal.json: pagewalk run -w vecadd:ctas=4:iterations=1 -d ideal-tlb --json ideal.json -q' .stdout
+sed '/^  "made": {/,/^  },/d' a.json >old.json
+run diff old.json same.json
+check 'a result without "made" is read' eval '[ "$code" = 0 ] && grep -q "^0 different" .stdout'
+
+fails 'one file' 2 'diff takes two or more result files, not 1' diff a.json
 fails 'missing file' 2 'missing.json: cannot be read' diff a.json missing.json
 mkdir folder
 fails 'folder' 2 'folder: cannot be read' diff folder a.json

@@ -3,7 +3,7 @@
 source "$(dirname "$0")/tap.sh"
 
 run --version
-check 'the version' eval 'succeeds && grep -qE "^pagewalk [0-9]+\.[0-9]+\.[0-9]+$" .stdout'
+check 'the version' eval 'succeeds && grep -qE "^pagewalk [0-9]+\.[0-9]+\.[0-9]+\+[0-9a-f]{12}$" .stdout'
 for help in 'help' '--help' '-h' 'help run' 'run --help' 'run -h' 'list --help' 'diff --help' 'help help'; do
   # The words are arguments.
   # shellcheck disable=SC2086

@@ -1,11 +1,12 @@
-/* Any bytes as a configuration file, and again as --set pairs: nothing may crash, and whatever is accepted must obey
- * its row.
+/* Any bytes as a configuration file, as machines and designs that may be based on one another, and again as --set pairs:
+ * nothing may crash or go on for ever, and whatever is accepted must obey its row.
  *
  * An entry point for libFuzzer, and for standalone.c, which brings its own mutations and needs no special compiler.
  * A broken promise ends in abort(), which both report as a crash. */
 #include "fuzz.h"
 #include "sim/option.h"
 #include "sim/yaml.h"
+#include "system/catalog.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,6 +46,18 @@ static const struct pw_option unit_rows[] = {
     {0}};
 
 static const struct pw_option_group groups[] = {{"", top_rows, 0}, {"l1_tlb", unit_rows, 0}, {0}};
+
+/* The embedded machines and designs are what stands between '@' in the input, filled up with empty lines; a program that
+ * defines the lists does not get the library's. */
+enum { CATALOG_FILES = 3, CATALOG_BYTES = 4096 };
+static char catalog_texts[CATALOG_FILES][CATALOG_BYTES];
+#define CATALOG                                                                                                        \
+    {                                                                                                                  \
+        {"a", "a.yaml", catalog_texts[0], CATALOG_BYTES}, {"b", "b.yaml", catalog_texts[1], CATALOG_BYTES},            \
+            {"c", "c.yaml", catalog_texts[2], CATALOG_BYTES}, {0},                                                     \
+    }
+const struct pw_catalog_file pw_machine_files[] = CATALOG;
+const struct pw_catalog_file pw_design_files[] = CATALOG;
 
 static void require(bool holds)
 {
@@ -126,10 +139,41 @@ static void feed_pairs(const char *text, size_t size)
     pw_options_destroy(o);
 }
 
+static void feed_catalog(const char *text, size_t size)
+{
+    static const char *const names[] = {"a", "a+b", "c+a+b"};
+    memset(catalog_texts, '\n', sizeof(catalog_texts));
+    for (size_t i = 0, file = 0, used = 0; i < size && file < CATALOG_FILES; i++)
+        if (text[i] == '@') {
+            file++;
+            used = 0;
+        } else if (used < CATALOG_BYTES) {
+            catalog_texts[file][used++] = text[i];
+        }
+    for (size_t i = 0; i < 2 * sizeof(names) / sizeof(*names); i++) {
+        struct config config = {0};
+        struct pw_error err = {0};
+        struct pw_options *o;
+        char joined[64], note[PW_DESCRIPTION_CAPACITY];
+        require(pw_options_create(groups, &config, &config.clock_mhz, &o, &err) == PW_OK);
+        enum pw_status status = i % 2 ? pw_catalog_apply_designs(o, names[i / 2], joined, sizeof(joined), &err)
+                                      : pw_catalog_apply_machine_noted(o, names[i / 2], note, &err);
+        if (status == PW_FAILED) /* a description of an embedded file that is too long is not the user's mistake */
+            require(strstr(err.message, " is longer than ") || strstr(err.message, "no room for the name"));
+        else
+            check_status(status, &err, "");
+        if (status == PW_OK)
+            check_values(o, &config);
+        pw_options_destroy(o);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     feed_file((const char *)data, size, false);
     feed_file((const char *)data, size, true);
     feed_pairs((const char *)data, size);
+    if (memchr(data, '@', size))
+        feed_catalog((const char *)data, size);
     return 0;
 }

@@ -22,6 +22,10 @@ static const char *const own_corpus[] = {
     "label: >\n  folded\n  text\nclock_mhz: !!int \"7\"\n",
     "a: &x {b: 1}\nc: *x\nd: [1, 2]\n? complex\n: value\n",
     "{a: {b: {c: {d: {e: {f: {g: {h: {i: 1}}}}}}}}}",
+    "base: b\nl1_tlb.entries: 64\n@base: c\nlabel: x\n@summary: The last.\nassumed: All.\nl1_tlb.size: 1MB\n",
+    "base: b\n@base: c\n@base: a\nclock_mhz: 7\n",
+    "base: c\nl1_tlb.entries: 2\n@base: c\nl1_tlb.latency: 7\n@aliases: x y\nl1_tlb.entries: 4\n",
+    "base: ./none.yaml\n@base: bb\n@base: \"a\\nb\"\n",
 };
 
 static const char *const words[] = {

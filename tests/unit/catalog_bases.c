@@ -191,6 +191,7 @@ static void naming_a_base_as_well_changes_nothing(void **state)
     expect_design(f, joined("gpu-mmu", mine), 64, 21, 22);
     expect_design(f, joined(mine, "baseline"), 64, 21, 22);
     expect_design(f, "gpu-mmu+deeper+deep", 20, 30, 31);
+    expect_design(f, "gpu-mmu+deep+lone", 40, 30, 22);
 }
 
 static void mistakes_are_one_line_with_file_and_line(void **state)
