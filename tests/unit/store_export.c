@@ -61,6 +61,7 @@ static void test_csv_has_the_rows_of_a_run(void **state)
     f.apps[0].ipc_alone = f.apps[1].ipc_alone = 0;
     f.result.kernel_count = f.result.interval_count = 0; /* are not kept */
     f.metrics[8].real = 1 / 3.0;
+    f.options[2].origin = "default"; /* the store numbers runs instead of naming what was set */
     struct pw_run_inputs inputs = {"core", "l2.bytes=2MB\nwalk.model=memory\n", "HS:side=64,vecadd", f.result.seed};
     struct pw_error err;
     int64_t run;
