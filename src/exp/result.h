@@ -26,9 +26,9 @@ void pw_allocation_table(const struct pw_allocation_result *allocations, size_t 
 /* Where the time of warps went, as a table of its own; a column pair for each application. */
 void pw_breakdown_table(const struct pw_result *r, struct pw_text *out);
 
-/* Compares JSON files, two or more, which are not trusted: a file that is no result is a user error that names it. `out`
- * says what differs, in an aligned table with a column for each; *out_differ is whether anything but the version, the
- * command and the host's part does. */
+/* Compares JSON files, two or more, which are not trusted: a file that is no result is a user error that names it.
+ * `out` says what differs, in an aligned table with a column for each; *out_differ is whether anything but the
+ * version, the command and the host's part does. */
 enum pw_status pw_result_diff(const char *const *paths, size_t count, struct pw_text *out, bool *out_differ,
                               struct pw_error *err);
 

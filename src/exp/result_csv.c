@@ -1,13 +1,13 @@
 /* A result in long form: one value per row, so that results of different machines and versions can be laid under one
  * another and a spreadsheet or a shell loop can pick what it wants.
  *
- * Columns: run (machine/design/applications/seed, then what was set by hand and what was left out of the metrics, so that
- * the rows of several runs in one file can be told apart), app ("app0", or empty for the whole machine), component, metric,
- * unit, value. A metric named "app0.l1_tlb.hits" has app "app0", component "l1_tlb" and metric "hits"; the whole
- * machine's "gpu0.l1_tlb.hits" has component "gpu0.l1_tlb", since there may be several GPUs. Rows of a kernel launch or
- * an interval have it in front of the component: "kernel3.l1_tlb"; those of an allocation have component
- * "allocation.NAME"; "breakdown" is in percent, its cycles are the metrics of "warp". Component "host" depends on the
- * host. */
+ * Columns: run (machine/design/applications/seed, then what was set by hand and what was left out of the metrics, so
+ * that the rows of several runs in one file can be told apart), app ("app0", or empty for the whole machine),
+ * component, metric, unit, value. A metric named "app0.l1_tlb.hits" has app "app0", component "l1_tlb" and metric
+ * "hits"; the whole machine's "gpu0.l1_tlb.hits" has component "gpu0.l1_tlb", since there may be several GPUs. Rows of
+ * a kernel launch or an interval have it in front of the component: "kernel3.l1_tlb"; those of an allocation have
+ * component "allocation.NAME"; "breakdown" is in percent, its cycles are the metrics of "warp". Component "host"
+ * depends on the host. */
 #include "exp/result.h"
 #include "uvm/allocation.h"
 

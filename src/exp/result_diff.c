@@ -1,8 +1,8 @@
 /* What differs between results: how they were made, options, then numbers with their change against the first.
  *
- * Strings of the files reach the terminal without control characters. What the host did and which version ran do not make
- * results different; versions and commands that differ are shown. Numbers are as short as the tables' unless they would
- * look alike and are not. */
+ * Strings of the files reach the terminal without control characters. What the host did and which version ran do not
+ * make results different; versions and commands that differ are shown. Numbers are as short as the tables' unless they
+ * would look alike and are not. */
 #include "exp/result.h"
 #include "exp/result_load.h"
 #include "exp/table.h"
@@ -155,7 +155,7 @@ static void roots(const struct comparison *c, row out)
 
 static void compare_member(struct comparison *c, const char *key)
 {
-    row files, values;
+    row files = {0}, values = {0};
     roots(c, files);
     members(c, files, key, values);
     compare(c, key, values);
@@ -187,7 +187,7 @@ static void compare_maps(struct comparison *c, const char *prefix, const row map
             if (in_earlier_map(maps, map, key) || !strcmp(key, left_out))
                 continue;
             struct pw_text name = {0};
-            row values;
+            row values = {0};
             members(c, maps, key, values);
             pw_text_add(&name, prefix);
             pw_text_add(&name, key);
@@ -210,7 +210,7 @@ static size_t most_rows(const struct comparison *c, const row arrays)
 
 static void compare_rows(struct comparison *c, const char *member, const char *label, const char *left_out)
 {
-    row files, arrays, maps;
+    row files = {0}, arrays = {0}, maps = {0};
     roots(c, files);
     members(c, files, member, arrays);
     size_t rows = most_rows(c, arrays);
@@ -226,7 +226,7 @@ static void compare_rows(struct comparison *c, const char *member, const char *l
 /* Kernels and intervals are too many to list: how many rows differ. */
 static void compare_windows(struct comparison *c, const char *member)
 {
-    row files, arrays, windows;
+    row files = {0}, arrays = {0}, windows = {0};
     roots(c, files);
     members(c, files, member, arrays);
     size_t rows = most_rows(c, arrays), differing = 0;
@@ -266,8 +266,8 @@ static json_t *workload_of(const json_t *file)
 
 static void compare_workloads(struct comparison *c)
 {
-    json_t *workloads[MOST_FILES];
-    row values;
+    json_t *workloads[MOST_FILES] = {0};
+    row values = {0};
     for (size_t i = 0; i < c->count; i++) {
         values[i] = workloads[i] = workload_of(c->files[i]);
         if (!workloads[i])
@@ -282,7 +282,7 @@ static void compare_workloads(struct comparison *c)
  * is shown. */
 static void compare_made(struct comparison *c, const row made, const char *key, const json_t *usual)
 {
-    row values;
+    row values = {0};
     const json_t *known = NULL;
     bool complete = true, differ = false, unusual = false;
     members(c, made, key, values);
@@ -304,7 +304,7 @@ static void compare_setup(struct comparison *c)
     static const char *const keys[] = {"warmup", "kernels", "interval", "alone", "breakdown"};
     json_t *usual = json_pack("{s:i, s:s, s:i, s:b, s:b}", "warmup", 0, "kernels", "all", "interval", 0, "alone", 0,
                               "breakdown", 0);
-    row files, made, values;
+    row files = {0}, made = {0}, values = {0};
     roots(c, files);
     members(c, files, "made", made);
     open_section(c, "Run", false);
@@ -326,7 +326,7 @@ static void compare_setup(struct comparison *c)
 static void compare_all(struct comparison *c)
 {
     static const char *const totals[] = {"cycles", "nanoseconds", "ipc_throughput", "weighted_speedup", "unfairness"};
-    row files, maps;
+    row files = {0}, maps = {0};
     roots(c, files);
     compare_setup(c);
     open_section(c, "Options", false);
@@ -358,7 +358,7 @@ static void column_name(char out[4], size_t index)
 /* Which column is which file, and where commands differ, what made it. */
 static void legend(const struct comparison *c, const char *const *paths, struct pw_text *out)
 {
-    row files, hosts, commands;
+    row files = {0}, hosts = {0}, commands = {0};
     roots(c, files);
     members(c, files, "host", hosts);
     members(c, hosts, "command", commands);

@@ -2,8 +2,9 @@
  *
  * Members come in a fixed order, one metric per line, numbers as the shortest decimals that read back the same: two
  * runs of the same inputs give the same bytes up to "host", which stands last, and a text diff of two files is
- * readable. The command stands in "host", since it names files that need not be the same. Kernel and interval rows are arrays parallel to "window_metrics", since repeating eighty names in each of
- * a million rows would make most of the file. */
+ * readable. The command stands in "host", since it names files that need not be the same. Kernel and interval rows are
+ * arrays parallel to "window_metrics", since repeating eighty names in each of a million rows would make most of the
+ * file. */
 #include "exp/result.h"
 #include "uvm/allocation.h"
 

@@ -1,5 +1,5 @@
-/* Reads results back from JSON files, which are not trusted: they are read up to a limit, parsed by jansson (which bounds
- * depth), and every member that is looked at later is checked for its type. */
+/* Reads results back from JSON files, which are not trusted: they are read up to a limit, parsed by jansson (which
+ * bounds depth), and every member that is looked at later is checked for its type. */
 #include "exp/result_load.h"
 
 #include "exp/result.h"

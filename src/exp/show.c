@@ -1,8 +1,8 @@
 /* Machines and designs as files, and the options that a run would have.
  *
- * What this prints for a machine or design can be saved, changed and given back with -m or -d. One file comes byte for
- * byte, since its comments say where the values are from. A combination, or a file with a base, is what they set together,
- * one option per line with FILE:LINE as a comment; laid over the same options it gives the same values. */
+ * What this prints for a machine or design can be saved, changed and given back with -m or -d. One file comes byte
+ * for byte, since its comments say where the values are from. A combination, or a file with a base, is what they set
+ * together, one option per line with FILE:LINE as a comment; laid over the same options it gives the same values. */
 #include "exp/show.h"
 
 #include "exp/table.h"

@@ -1,17 +1,17 @@
 /* How machines and designs are laid over the options.
  *
- * Machines come first. Of machines joined by '+' the later wins, so that `volta+mine.yaml` is volta with changes. Designs
- * are laid over the machine. Between the designs of one run nobody wins: `mosaic+mask` may share a choice but not
- * contradict each other, or the order of the names would decide what was simulated.
+ * Machines come first. Of machines joined by '+' the later wins, so that `volta+mine.yaml` is volta with changes.
+ * Designs are laid over the machine. Between the designs of one run nobody wins: `mosaic+mask` may share a choice but
+ * not contradict each other, or the order of the names would decide what was simulated.
  *
- * A file may name its base. What it sets itself replaces what the base sets, and each file is laid once, after its base,
- * however many of the run are based on it. Only what designs set themselves can contradict: an inherited value gives way
- * to any design's own. A design that another of the run is based on counts as its base, so naming it as well changes
- * nothing. Two designs that inherit different values from bases that know nothing of each other are refused, unless one
- * of the run sets the option itself.
+ * A file may name its base. What it sets itself replaces what the base sets, and each file is laid once, after its
+ * base, however many of the run are based on it. Only what designs set themselves can contradict: an inherited value
+ * gives way to any design's own. A design that another of the run is based on counts as its base, so naming it as well
+ * changes nothing. Two designs that inherit different values from bases that know nothing of each other are refused,
+ * unless one of the run sets the option itself.
  *
- * Values are compared in canonical form, so 2MB and 2048KB agree; times as they are written, because the clock may still
- * change: 1us and 1000ns contradict each other. */
+ * Values are compared in canonical form, so 2MB and 2048KB agree; times as they are written, because the clock may
+ * still change: 1us and 1000ns contradict each other. */
 #include "system/catalog_layers.h"
 
 #include <stdio.h>

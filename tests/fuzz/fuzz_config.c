@@ -1,5 +1,5 @@
-/* Any bytes as a configuration file, as machines and designs that may be based on one another, and again as --set pairs:
- * nothing may crash or go on for ever, and whatever is accepted must obey its row.
+/* Any bytes as a configuration file, as machines and designs that may be based on one another, and again as --set
+ * pairs: nothing may crash or go on for ever, and whatever is accepted must obey its row.
  *
  * An entry point for libFuzzer, and for standalone.c, which brings its own mutations and needs no special compiler.
  * A broken promise ends in abort(), which both report as a crash. */
@@ -47,8 +47,8 @@ static const struct pw_option unit_rows[] = {
 
 static const struct pw_option_group groups[] = {{"", top_rows, 0}, {"l1_tlb", unit_rows, 0}, {0}};
 
-/* The embedded machines and designs are what stands between '@' in the input, filled up with empty lines; a program that
- * defines the lists does not get the library's. */
+/* The embedded machines and designs are what stands between '@' in the input, filled up with empty lines; a program
+ * that defines the lists does not get the library's. */
 enum { CATALOG_FILES = 3, CATALOG_BYTES = 4096 };
 static char catalog_texts[CATALOG_FILES][CATALOG_BYTES];
 #define CATALOG                                                                                                        \
