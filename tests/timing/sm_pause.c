@@ -47,7 +47,6 @@ static struct timed paused(struct timed t, const struct pause *pauses, uint64_t 
 #define PAUSED(t, ...)                                                                                                 \
     paused(t, (const struct pause[]){__VA_ARGS__}, sizeof((const struct pause[]){__VA_ARGS__}) / sizeof(struct pause))
 
-/* mosaic-sec5-cac-worst-case: every SM stands still. */
 static void no_sm_issues_before_the_end_of_a_pause(void **state)
 {
     (void)state;
@@ -58,6 +57,39 @@ static void no_sm_issues_before_the_end_of_a_pause(void **state)
     assert_int_equal(timed_count(&from_start, "sm.stall_cycles") + timed_count(&from_start, "sm.issued"),
                      timed_count(&from_start, "sm.resident_cycles"));
     timed_end(&from_start);
+}
+
+enum { CTAS = 60 };
+
+/* When the arithmetic of each CTA, a warp, was over; of a program's first run. */
+static pw_cycle ends[2][CTAS];
+
+static void compute_and_note(struct pw_warp *w, struct timed *t)
+{
+    pw_compute(w, RUN);
+    pw_barrier(w);
+    pw_cycle *end = &ends[t->app][w->cta_index];
+    *end = *end ? *end : t->system->events->now;
+}
+
+/* mosaic-sec5-cac-worst-case: each of the 30 SMs, with each of its schedulers and whosever program it runs, loses the
+ * whole pause; CTAs go round the SMs, and the warps of an SM to its schedulers in turn. */
+static void each_scheduler_of_each_sm_loses_the_whole_pause(void **state)
+{
+    (void)state;
+    for (unsigned programs = 1; programs <= 2; programs++) {
+        struct timed other = {.kernel = compute_and_note, .ctas = CTAS / 2};
+        struct timed t = {.kernel = compute_and_note, .ctas = CTAS / programs, .sets = {"sm.schedulers=2"}};
+        if (programs == 2)
+            t.neighbours[0] = &other;
+        memset(ends, 0, sizeof ends);
+        struct timed one = PAUSED(t, {10, 510});
+        timed_run(&one);
+        assert_int_equal(one.config.gpu.sm.count, 30);
+        for (unsigned i = 0; i < CTAS; i++)
+            assert_int_equal(ends[i / (CTAS / programs)][i % (CTAS / programs)], RUN + 499);
+        timed_end(&one);
+    }
 }
 
 static void a_run_of_arithmetic_goes_on_where_a_pause_has_interrupted_it(void **state)
@@ -166,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_sm_issues_before_the_end_of_a_pause),
+        cmocka_unit_test(each_scheduler_of_each_sm_loses_the_whole_pause),
         cmocka_unit_test(a_run_of_arithmetic_goes_on_where_a_pause_has_interrupted_it),
         cmocka_unit_test(pauses_that_overlap_are_one_and_those_that_have_ended_are_over),
         cmocka_unit_test(loads_that_were_issued_complete_during_a_pause),

@@ -64,7 +64,7 @@ static void an_allocation_takes_no_memory_until_a_page_is_touched(void **state)
     managed_destroy(r);
 }
 
-/* uvm-sec42-lru4k, uvm-sec53-lru-touch */
+/* uvm-sec42-lru4k */
 static void lru_evicts_the_page_accessed_longest_ago(void **state)
 {
     (void)state;
@@ -84,6 +84,37 @@ static void lru_evicts_the_page_accessed_longest_ago(void **state)
     assert_int_equal(evict_one(r), 1000);
     assert_int_equal(counters(r)->pages_written, 1); /* only page 17 was dirty */
     managed_destroy(r);
+}
+
+/* uvm-sec53-lru-touch: by blocks, a read or a write of a page that is there makes its 64 KB the youngest of their 2 MB, and
+ * these the youngest of all. The first page that leaves of each block, as the blocks follow. */
+static void a_touch_makes_its_64_kb_and_its_2_mb_the_youngest(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *evict;
+        uint64_t first[3];
+    } orders[] = {
+        {"sl", {2 * BLOCK, BLOCK + 16, 16}}, {"tbn", {2 * BLOCK, BLOCK + 16, 16}}, {"lru2m", {2 * BLOCK, BLOCK, 0}}};
+    for (unsigned k = 0; k < 3; k++) {
+        struct pw_residency *r = create("sl", "sl", orders[k].evict, 3 * BLOCK, 3);
+        read_all(r, 0, 3 * BLOCK);
+        managed_read(r, BLOCK + 3);
+        managed_access(r, managed_page(r, 5), true);
+        uint64_t last = UINT64_MAX;
+        unsigned count, blocks = 0, leaf_0 = 0, evictions = 0;
+        for (; pw_residency_resident(r); evictions++) {
+            uint64_t page = evict_first(r, &count);
+            if (page / BLOCK != last / BLOCK)
+                assert_int_equal(page, orders[k].first[blocks++]);
+            leaf_0 = page % BLOCK == 0 ? evictions : leaf_0;
+            last = page;
+        }
+        assert_int_equal(blocks, 3);
+        if (strcmp(orders[k].evict, "tbn") != 0) /* which takes more along with a candidate than the 64 KB around it */
+            assert_int_equal(leaf_0, evictions - 1);
+        managed_destroy(r);
+    }
 }
 
 /* uvm-sec42-random: with the oldest page touched again and again, or never, each of ten pages leaves first alike often. */
@@ -335,6 +366,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_allocation_takes_no_memory_until_a_page_is_touched),
         cmocka_unit_test(lru_evicts_the_page_accessed_longest_ago),
+        cmocka_unit_test(a_touch_makes_its_64_kb_and_its_2_mb_the_youngest),
         cmocka_unit_test(random_evicts_any_page_whenever_it_was_accessed),
         cmocka_unit_test(single_evictions_leave_the_prefetcher_no_whole_block),
         cmocka_unit_test(prefetching_stops_for_good_when_memory_is_full),
