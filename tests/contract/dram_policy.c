@@ -1,5 +1,4 @@
-/* What every DRAM schedule must keep, what tells the two apart, and that ranks carry a schedule with several queues.
- * Decides mosaic-tab1-dram-sched and mask-tab1-dram-sched: the name fr-fcfs stands for row hits first. */
+/* What every DRAM schedule must keep, what tells the two apart, and that ranks carry a schedule with several queues. */
 #include "dram_fixture.h"
 
 #include "sim/random.h"
@@ -89,6 +88,7 @@ static void order_of_three(const char *schedule, size_t out_order[3])
     dram_fixture_destroy(f);
 }
 
+/* mosaic-tab1-dram-sched, mask-tab1-dram-sched */
 static void fr_fcfs_lets_a_row_hit_pass_and_fcfs_does_not(void **state)
 {
     (void)state;

@@ -3,10 +3,7 @@
  * A chase in order of address goes round n places. Under LRU, with full associativity, a structure of n entries keeps
  * all of them and one of n - 1 entries none, so the time of a round is n times one latency on one side of the step and
  * n times the next on the other. Each latency is a sum of configured numbers. Sets of the presets fill one after the
- * other, which gives exact counts too. Decides comp-fig2-index, mosaic-tab1-l1tlb-base, mosaic-tab1-l1tlb-assoc,
- * mosaic-tab1-l1tlb-repl, mosaic-tab1-l2tlb-base, mosaic-tab1-l2tlb-base-assoc, mosaic-tab1-l2tlb-repl,
- * mosaic-tab1-l1tlb-large, mosaic-tab1-l2tlb-large, mosaic-tab1-l2tlb-large-assoc, mosaic-tab1-l1-repl and
- * mosaic-tab1-l2-repl. */
+ * other, which gives exact counts too. */
 #include "closed_form.h"
 #include "timed.h"
 
@@ -35,6 +32,7 @@ static struct pw_gpu_config config_of(struct timed t)
     return c;
 }
 
+/* mosaic-tab1-l1-repl */
 static void the_l1_cache_ends_after_its_last_line(void **state)
 {
     (void)state;
@@ -46,7 +44,8 @@ static void the_l1_cache_ends_after_its_last_line(void **state)
         assert_int_equal(round_time(t, n, PW_LINE_BYTES), n * form_l2_hit(&c));
 }
 
-/* One clock, one channel and one bank with rows of one line: every DRAM access closes the row of the one before. */
+/* mosaic-tab1-l2-repl, with one clock, one channel and one bank with rows of one line: every DRAM access closes the row
+ * of the one before. */
 static void the_l2_cache_ends_after_its_last_line(void **state)
 {
     (void)state;
@@ -94,8 +93,10 @@ static void each_tlb_ends_after_its_last_entry(void **state)
     }
 }
 
-/* Table 1: 128 entries, fully associative; then 512 entries in 32 sets of 16 ways, chosen by the low five bits of the
- * page number, so that page 513 and all others of its set miss, and no other. */
+/* mosaic-tab1-l1tlb-base, mosaic-tab1-l1tlb-assoc, mosaic-tab1-l1tlb-repl, mosaic-tab1-l2tlb-base,
+ * mosaic-tab1-l2tlb-base-assoc, mosaic-tab1-l2tlb-repl, comp-fig2-index: 128 entries, fully associative; then 512
+ * entries in 32 sets of 16 ways, chosen by the low five bits of the page number, so that page 513 and all others of its
+ * set miss, and no other. */
 static void the_tlbs_of_mosaic_end_where_table_1_says(void **state)
 {
     (void)state;
@@ -109,7 +110,8 @@ static void the_tlbs_of_mosaic_end_where_table_1_says(void **state)
         assert_int_equal(round_time(t, 512 + more, PW_PAGE_BYTES), (512 + more) * l2 + more * 17 * walk);
 }
 
-/* Table 1: 16 and 256 large entries, both fully associative. */
+/* mosaic-tab1-l1tlb-large, mosaic-tab1-l2tlb-large, mosaic-tab1-l1tlb-assoc, mosaic-tab1-l2tlb-large-assoc: 16 and
+ * 256 large entries, both fully associative. */
 static void the_large_entries_of_mosaic_end_where_table_1_says(void **state)
 {
     (void)state;

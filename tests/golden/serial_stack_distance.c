@@ -5,7 +5,7 @@
  * A touch is a page of a memory instruction, in the order of the lowest lane that touches it. Instructions come in the
  * order of their issue: program order within a warp; a greedy scheduler takes warp after warp, since loads that nobody
  * uses stall nobody, and round-robin one instruction of each in turn. The L2 TLB sees what misses the L1 TLB.
- * Distances are counted here by looking back through the trace. Decides comp-fig4-def. */
+ * Distances are counted here by looking back through the trace. */
 #include "sim/random.h"
 #include "timed.h"
 
@@ -165,12 +165,14 @@ static void check_all(uint32_t sms, uint32_t warps, unsigned seeds)
     free(trace);
 }
 
+/* comp-fig4-def */
 static void hits_of_one_warp_equal_stack_distances(void **state)
 {
     (void)state;
     check_all(1, 1, 4);
 }
 
+/* comp-fig4-def */
 static void hits_of_many_warps_equal_stack_distances_in_the_order_of_issue(void **state)
 {
     (void)state;

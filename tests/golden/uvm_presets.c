@@ -1,8 +1,6 @@
 /* The seven programs of the paper on demand paging at its sizes: launches, grids, CTAs and allocations. And programs
  * far beyond the host's memory, of which only the first and the last CTA of each launch are run: they must touch both
- * ends of their arrays and nothing else.
- *
- * uvm-sec62-count uvm-sec62-named uvm-sec62-ws-min uvm-sec62-ws-max uvm-sec62-ws-avg */
+ * ends of their arrays and nothing else. */
 #include "workload.h"
 
 #include <setjmp.h>
@@ -270,7 +268,8 @@ static void srad_has_eight_launches_of_64_by_64_ctas(void **state)
 
 static const char *const seven[] = {"backprop", "bfs", "fdtd", "hotspot", "nw", "pathfinder", "srad"};
 
-/* Seven programs, of which the text names all but fdtd; NW is nw under Mosaic's name. */
+/* uvm-sec62-count, uvm-sec62-named: seven programs, of which the text names all but fdtd; NW is nw under
+ * Mosaic's name. */
 static void the_paper_uses_seven_programs_of_rodinia_and_polybench(void **state)
 {
     (void)state;
@@ -320,6 +319,7 @@ static uint64_t working_set(const char *name)
     return bytes >> 16;
 }
 
+/* uvm-sec62-ws-min, uvm-sec62-ws-max, uvm-sec62-ws-avg */
 static void working_sets_are_those_of_the_paper(void **state)
 {
     (void)state;

@@ -1,6 +1,4 @@
-/* The tag store under random operations, against one plain list per set from the most to the least recently used.
- * Decides mosaic-tab1-l1-repl, mosaic-tab1-l2-repl, mask-tab1-l1-repl and mask-tab1-l2-repl: the L1s and the L2 slices
- * both keep their lines in it. */
+/* The tag store under random operations, against one plain list per set from the most to the least recently used. */
 #include "mem/cache.h"
 #include "sim/random.h"
 
@@ -163,6 +161,8 @@ static void run(uint32_t lines, uint32_t ways, uint32_t first, bool indexed_by_g
     free(m);
 }
 
+/* mosaic-tab1-l1-repl, mosaic-tab1-l2-repl, mask-tab1-l1-repl, mask-tab1-l2-repl: the L1s and the L2 slices both keep
+ * their lines in it. */
 static void contents_victims_and_states_agree_with_an_lru_list_per_set(void **state)
 {
     (void)state;

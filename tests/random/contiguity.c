@@ -1,8 +1,6 @@
 /* Contiguity-conserving allocation under random requests, against a model that has no lists: it looks at every frame of a
- * block to say what kind of block it is, and at every block to find the one that has been of a kind for longest.
- *
- * Decides mosaic-sec42-base-alloc and mosaic-sec42-other-pages: each frame that is handed out is the one that the rules of
- * Section 4.2 name. */
+ * block to say what kind of block it is, and at every block to find the one that has been of a kind for longest. Each
+ * frame that is handed out is the one that the rules of Section 4.2 name. */
 #include "policy/frame/frame_policy.h"
 
 #include <setjmp.h>
@@ -425,6 +423,7 @@ static void destroy(struct model *m)
     free(m);
 }
 
+/* mosaic-sec42-base-alloc, mosaic-sec42-other-pages */
 static void frames_are_the_ones_that_the_rules_name(void **state)
 {
     (void)state;

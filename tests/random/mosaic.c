@@ -3,8 +3,7 @@
  * region that has just been freed in part; everything that a TLB or a page table answers is what the model says; memory
  * runs out only when none is left that could be handed out.
  *
- * Decides mosaic-sec5-protection, mosaic-sec43-stale-base-valid and mosaic-sec44-oom-avoid. A million steps; a number as
- * argument is the first of as many further seeds. */
+ * A million steps; a number as argument is the first of as many further seeds. */
 #include "mosaic.h"
 #include "sim/random.h"
 
@@ -307,6 +306,7 @@ static void run_world(uint64_t seed, struct done *done)
 
 static uint64_t first_seed = 1;
 
+/* mosaic-sec5-protection, mosaic-sec43-stale-base-valid, mosaic-sec44-oom-avoid */
 static void every_translation_is_the_models(void **state)
 {
     (void)state;

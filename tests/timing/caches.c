@@ -1,6 +1,5 @@
 /* Exact cycles of data through the whole machine: L1 cache, crossbar, L2 slices and DRAM, on idle machines, and what
- * queues where. Decides mosaic-sec21-lockstep, mosaic-sec21-partition, mosaic-tab1-l1-latency, mosaic-tab1-l2-latency,
- * mosaic-tab1-l1-coalesce, mask-sec3-fn3-queueing, mask-sec43-warp-hit-rule and comp-sec22-coalesce. */
+ * queues where. */
 #include "closed_form.h"
 #include "timed.h"
 
@@ -40,6 +39,7 @@ static void choose_row_mate(struct timed *t)
 
 static const char *const machines[] = {"mosaic", "volta", "kepler", "h200"};
 
+/* mosaic-tab1-l1-latency */
 static void unloaded_latency_of_a_load_is_the_sum_of_its_parts(void **state)
 {
     (void)state;
@@ -60,7 +60,8 @@ static void unloaded_latency_of_a_load_is_the_sum_of_its_parts(void **state)
     }
 }
 
-/* The same in numbers, as a reader would add them up from the machine files. */
+/* mosaic-tab1-l1-latency, mosaic-tab1-l2-latency: the same in numbers, as a reader would add them up from the machine
+ * files. */
 static void mosaic_and_volta_hit_their_caches_in_these_cycles(void **state)
 {
     (void)state;
@@ -76,7 +77,7 @@ static void mosaic_and_volta_hit_their_caches_in_these_cycles(void **state)
     assert_int_equal(form_l2_hit(&c), 1 + 20 + 10 + 160 + 0 + 10); /* one sector, one flit */
 }
 
-/* A and B do not fit into a cache of one line together. */
+/* mosaic-tab1-l2-latency: A and B do not fit into a cache of one line together. */
 static void a_load_that_hits_the_l2_crosses_twice(void **state)
 {
     (void)state;
@@ -166,6 +167,7 @@ static void one_line_each(struct pw_warp *w, struct timed *t)
         timed_load(w, t, byte);
 }
 
+/* mask-sec3-fn3-queueing: the last of three waits for two replies, beyond what it takes alone. */
 static void a_slice_sends_one_reply_after_the_other(void **state)
 {
     (void)state;
@@ -185,6 +187,42 @@ static void a_slice_sends_one_reply_after_the_other(void **state)
     }
 }
 
+/* CTAs n[0] and n[1], each on an SM of its own, load a line of slice n[2] and one of slice n[3]. */
+static void two_ctas_of_many(struct pw_warp *w, struct timed *t)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        if (w->cta_index == t->n[i])
+            timed_load(w, t, timed_byte_in_slice(t, i, (uint32_t)t->n[2 + i]));
+}
+
+/* mosaic-sec21-partition: the slices of a partition have one memory controller, whose only bank here serves one row after
+ * the other, and no two partitions have the same. Each is as far from one SM as from any other. */
+static void a_slice_belongs_to_one_memory_controller_and_every_sm_reaches_it(void **state)
+{
+    (void)state;
+    enum { SMS = 30, CHANNELS = 4, SLICES = 2 };
+    struct timed t = ideal();
+    t.kernel = two_ctas_of_many;
+    t.ctas = SMS;
+    t.sets[0] = "dram.channels=4";
+    t.sets[1] = "l2.slices=2";
+    t.sets[2] = "dram.banks=1";
+    t.sets[3] = "dram.row_bytes=128";
+    struct pw_gpu_config c = config_of(t);
+    pw_cycle alone = form_dram_load(&c, c.l1_tlb.tlb.latency, ROW_CLOSED);
+    for (uint32_t other = 0; other < CHANNELS * SLICES; other++) {
+        t.n[0] = other % SMS;
+        t.n[1] = SMS - 1;
+        t.n[2] = 0;
+        t.n[3] = other;
+        pw_cycle cycles = timed_cycles(t);
+        if (other / SLICES == 0)
+            assert_true(cycles > alone + form_flits(&c, 4)); /* more than one port's reply behind the other's */
+        else
+            assert_int_equal(cycles, alone);
+    }
+}
+
 /* Two loads of one line without a use between: one request. */
 static void same_line_twice(struct pw_warp *w, struct timed *t)
 {
@@ -192,6 +230,7 @@ static void same_line_twice(struct pw_warp *w, struct timed *t)
     timed_load(w, t, 64);
 }
 
+/* mosaic-tab1-l1-coalesce */
 static void misses_to_one_line_merge(void **state)
 {
     (void)state;
@@ -214,6 +253,7 @@ static void thirty_hits_and_a_miss(struct pw_warp *w, struct timed *t)
         timed_load_lanes(w, t, 0, 31, PW_LINE_BYTES);
 }
 
+/* mosaic-sec21-lockstep, mask-sec43-warp-hit-rule */
 static void a_warp_waits_for_its_slowest_lane(void **state)
 {
     (void)state;
@@ -361,6 +401,7 @@ int main(void)
         cmocka_unit_test(lanes_in_one_line_are_one_access),
         cmocka_unit_test(replies_of_128_bytes_keep_the_port_for_four_cycles),
         cmocka_unit_test(a_slice_sends_one_reply_after_the_other),
+        cmocka_unit_test(a_slice_belongs_to_one_memory_controller_and_every_sm_reaches_it),
         cmocka_unit_test(misses_to_one_line_merge),
         cmocka_unit_test(a_warp_waits_for_its_slowest_lane),
         cmocka_unit_test(a_miss_without_a_register_of_the_l1_waits_for_the_one_before),

@@ -1,9 +1,7 @@
 /* Exact cycles and walks of large pages made of base pages, and of bits that change while a walk is under way.
  *
  * The frames of an array are moved into whole large frames before the kernel starts, and the large bits are set by hand; the
- * machine has TLB entries of both sizes. Decides mosaic-sec43-walker-l3, mosaic-sec43-walker-uncoalesced,
- * mosaic-sec43-no-base-fill, mosaic-sec43-stale-base-valid, mosaic-sec43-large-first, mosaic-fig10-dual-probe and
- * mosaic-sec44-splinter-walks. */
+ * machine has TLB entries of both sizes. */
 #include "timed.h"
 
 enum { PAGES = 512, REGION = 2 << 20, BOTH = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M };
@@ -55,7 +53,7 @@ static void make_two_large(struct timed *t)
     }
 }
 
-/* The third load misses what has room for one large page. */
+/* mosaic-sec43-large-first, mosaic-fig10-dual-probe: the third load misses what has room for one large page. */
 static void a_hit_in_the_large_entries_of_the_l2_tlb_is_one_probe(void **state)
 {
     (void)state;
@@ -72,6 +70,8 @@ static void a_hit_in_the_large_entries_of_the_l2_tlb_is_one_probe(void **state)
     assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 10 + 10 + 1);
 }
 
+/* mosaic-sec43-walker-l3, mosaic-sec43-walker-uncoalesced, mosaic-fig10-dual-probe: a walk of a base page takes as
+ * long. */
 static void a_walk_of_a_large_page_takes_four_reads_behind_two_probes(void **state)
 {
     (void)state;
@@ -93,7 +93,8 @@ static void a_walk_of_a_large_page_takes_four_reads_behind_two_probes(void **sta
     assert_true(walk >= 4 * 10);
 }
 
-/* Whichever page asks, the last read is that of the first level-4 entry: it is in the L2 cache from the first walk on. */
+/* mosaic-sec43-walker-l3: whichever page asks, the last read is that of the first level-4 entry, which is in the L2
+ * cache from the first walk on. */
 static void walks_of_all_pages_of_a_large_page_end_in_one_line(void **state)
 {
     (void)state;
@@ -130,7 +131,8 @@ static void make_first_large(struct timed *t)
     coalesce(t, 0);
 }
 
-/* One base entry in each TLB: were any page of the large region put there, the base page would be gone. */
+/* mosaic-sec43-no-base-fill, with one base entry in each TLB: were any page of the large region put there, the base
+ * page would be gone. */
 static void pages_of_a_large_page_take_no_base_entry(void **state)
 {
     (void)state;
@@ -172,6 +174,7 @@ static void before_and_after(struct pw_warp *w, struct timed *t)
         timed_fetch(w, t, 7 << 12);
 }
 
+/* mosaic-sec43-stale-base-valid */
 static void a_base_entry_of_before_is_used_until_it_is_replaced(void **state)
 {
     (void)state;
@@ -264,6 +267,7 @@ static void check_splintered(const struct timed *t, pw_cycle translated)
     assert_int_equal(timed_count(t, "l1d.hits"), 1);
 }
 
+/* mosaic-sec44-splinter-walks */
 static void a_region_splintered_during_a_walk_gives_a_base_page(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
 /* Which SM gets which CTA, and when. A kernel's function begins when its CTA is dispatched, so a kernel can say when
- * and in which order that was. Decides comp-tab3-tb-sched, comp-tab3-warps, comp-tab3-threads, comp-tab3-shmem and
- * comp-tab3-regfile. */
+ * and in which order that was. */
 #include "timed.h"
 
 enum { CTAS = 96, DEPENDENCY = 9 };
@@ -64,7 +63,8 @@ static void page_by_sm(struct pw_warp *w, struct timed *t)
     timed_fetch(w, t, w->cta_index % t->n[0] * PW_PAGE_BYTES);
 }
 
-/* CTA i goes to SM i mod 4: then CTAs of one SM share a page, and each page is asked for by one SM only. */
+/* comp-tab3-tb-sched: CTA i goes to SM i mod 4, so CTAs of one SM share a page, and each page is asked for by one SM
+ * only. */
 static void ctas_go_round_the_sms_in_order(void **state)
 {
     (void)state;
@@ -138,7 +138,8 @@ struct limit {
     uint32_t resident; /* CTAs on an SM at a time */
 };
 
-/* Each limit binds alone; where CTAs do not divide it, the rest stays empty. */
+/* comp-tab3-warps, comp-tab3-threads, comp-tab3-shmem, comp-tab3-regfile: each limit binds alone; where CTAs do not
+ * divide it, the rest stays empty. */
 static void an_sm_holds_as_many_ctas_as_its_scarcest_resource_allows(void **state)
 {
     (void)state;
@@ -197,6 +198,7 @@ static void a_cta_that_can_never_fit_is_the_users_mistake(void **state)
     }
 }
 
+/* comp-tab3-warps, comp-tab3-threads, comp-tab3-shmem, comp-tab3-regfile */
 static void the_presets_hold_what_their_papers_say(void **state)
 {
     (void)state;

@@ -1,7 +1,5 @@
 /* Exact clocks of a DRAM channel against closed forms from its timings: each constraint blocks at t - 1 and lets go at
- * t, a saturated channel reaches the rate that the binding constraint allows. Decides mosaic-tab1-dram-size,
- * mosaic-tab1-dram-clock, mosaic-tab1-dram-channels, mosaic-tab1-dram-banks, mosaic-tab1-dram-burst and
- * mosaic-tab1-dram-sched for the option defaults. */
+ * t, a saturated channel reaches the rate that the binding constraint allows. */
 #include "dram_fixture.h"
 
 #include "mem/dram_clock.h"
@@ -20,6 +18,8 @@ static uint32_t max(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
+/* mosaic-tab1-dram-size, mosaic-tab1-dram-clock, mosaic-tab1-dram-channels, mosaic-tab1-dram-banks,
+ * mosaic-tab1-dram-burst, mosaic-tab1-dram-sched */
 static void the_defaults_are_mosaic_table_1(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
 /* Exact cycles of instruction issue: schedules, dependencies, loads in flight, barriers and the way into the load-store
- * unit. Decides mosaic-sec21-one-warp-per-sm, mosaic-tab1-scheduler, mask-tab1-scheduler, mask-tab1-pipeline,
- * comp-tab3-warp-sched and comp-tab3-pipeline. */
+ * unit. */
 #include "closed_form.h"
 #include "timed.h"
 
@@ -20,6 +19,7 @@ static void two_runs(struct pw_warp *w, struct timed *t)
     pw_compute(w, (uint32_t)t->n[1]);
 }
 
+/* mask-tab1-pipeline, comp-tab3-pipeline */
 static void a_run_of_arithmetic_takes_a_cycle_each_and_its_user_the_dependency_latency(void **state)
 {
     (void)state;
@@ -48,6 +48,8 @@ static void chain_in_one_warp(struct pw_warp *w, struct timed *t)
         pw_compute(w, 1);
 }
 
+/* mosaic-sec21-one-warp-per-sm: one instruction of one warp per cycle, and the next warp's while the one before
+ * waits. */
 static void the_oldest_warp_goes_first(void **state)
 {
     (void)state;
@@ -90,17 +92,19 @@ static void keep_loading(struct pw_warp *w, struct timed *t)
             timed_load(w, t, 0);
 }
 
+/* mosaic-tab1-scheduler, mask-tab1-scheduler */
 static void a_greedy_scheduler_stays_with_a_warp_that_can_go_on(void **state)
 {
     (void)state;
     struct timed t = one_sm(keep_loading, 2);
     t.sets[1] = "sm.dependency_latency=3";
     t.sets[2] = "sm.lsu_queue=32";
-    t.sets[4] = "dram.path=0"; /* loads end before their warps do */
-    t.sets[5] = "l2.path=0";
-    t.sets[3] = "sm.schedule=gto"; /* warp 1 in cycles 1 to 20, warp 0's second instruction in cycle 21 */
+    t.sets[3] = "dram.path=0"; /* loads end before their warps do */
+    t.sets[4] = "l2.path=0";
+    assert_int_equal(timed_cycles(t), 21 + 39 * 3); /* as the machine has it */
+    t.sets[5] = "sm.schedule=gto"; /* warp 1 in cycles 1 to 20, warp 0's second instruction in cycle 21 */
     assert_int_equal(timed_cycles(t), 21 + 39 * 3);
-    t.sets[3] = "sm.schedule=rr"; /* warp 0 in every third cycle, warp 1 in the others */
+    t.sets[5] = "sm.schedule=rr"; /* warp 0 in every third cycle, warp 1 in the others */
     assert_int_equal(timed_cycles(t), 40 * 3);
 }
 
@@ -110,7 +114,7 @@ static void same_run(struct pw_warp *w, struct timed *t)
     pw_compute(w, (uint32_t)t->n[0]);
 }
 
-/* Warps go to the schedulers in turn, and each scheduler issues one instruction per cycle. */
+/* comp-tab3-warp-sched: warps go to the schedulers in turn, and each scheduler issues one instruction per cycle. */
 static void schedulers_work_side_by_side(void **state)
 {
     (void)state;

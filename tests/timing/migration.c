@@ -1,8 +1,6 @@
 /* The conventional coalescer through the whole machine: which region it takes, what it costs, and what stops it.
  *
- * Kernels walk pages at the beginning and then compute, so that copying disturbs nobody and a pause is all that it adds.
- * Decides mosaic-sec43-baseline-steps, mosaic-sec43-baseline-candidates, mosaic-sec43-baseline-migrate and
- * mosaic-sec43-baseline-flush. */
+ * Kernels walk pages at the beginning and then compute, so that copying disturbs nobody and a pause is all that it adds. */
 #include "timed.h"
 
 enum { PAGES = 512, REGION = 2 << 20, BOTH = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M, LINES = PAGES * 32 };
@@ -32,6 +30,7 @@ static struct timed moves_one(void)
                           .sets = {"coalesce.interval=50000"}};
 }
 
+/* mosaic-sec43-baseline-steps, mosaic-sec43-baseline-candidates */
 static void the_most_walked_region_is_moved_in_four_steps(void **state)
 {
     (void)state;
@@ -57,7 +56,8 @@ static void the_most_walked_region_is_moved_in_four_steps(void **state)
     timed_end(&t);
 }
 
-/* The L2 slices see each line of the pages twice and each line of entries once; DRAM sees what they do not have. */
+/* mosaic-sec43-baseline-migrate: the L2 slices see each line of the pages twice and each line of entries once; DRAM
+ * sees what they do not have. */
 static void moving_takes_bandwidth_for_data_and_for_entries(void **state)
 {
     (void)state;
@@ -74,7 +74,8 @@ static void moving_takes_bandwidth_for_data_and_for_entries(void **state)
     timed_end(&alone);
 }
 
-/* Arithmetic stands still for the flush and for nothing else; the flush takes as long as the entries took. */
+/* mosaic-sec43-baseline-flush: arithmetic stands still for the flush and for nothing else; the flush takes as long as
+ * the entries took. */
 static void only_the_flush_stops_the_sms(void **state)
 {
     (void)state;
@@ -104,6 +105,7 @@ static void touch_again(struct pw_warp *w, struct timed *t)
     timed_fetch(w, t, 0);
 }
 
+/* mosaic-sec43-baseline-flush */
 static void the_flush_drops_what_tlbs_knew_of_the_region_and_no_more(void **state)
 {
     (void)state;
@@ -124,6 +126,7 @@ static void use_little_walked_page(struct pw_warp *w, struct timed *t)
     pw_compute(w, (uint32_t)t->n[7]);
 }
 
+/* mosaic-sec43-baseline-candidates */
 static void utilisation_is_walks_not_accesses(void **state)
 {
     (void)state;
@@ -163,6 +166,7 @@ static void keep_walking(struct pw_warp *w, struct timed *t)
     }
 }
 
+/* mosaic-sec43-baseline-candidates */
 static void regions_follow_in_the_order_of_their_walks(void **state)
 {
     (void)state;

@@ -1,14 +1,7 @@
 /* Exact cycles of address translation through the whole machine, from the SM to the page table and back.
  *
  * The third load of the pages A, B, A with room for one translation finds its data in the L1 cache and its translation
- * one level further down than a hit, so that its time has no DRAM in it. Decides mosaic-sec31-miss-order,
- * mosaic-sec31-walk-through-l2, mosaic-sec31-access-merge, mosaic-sec31-no-pwcache, mosaic-sec31-ideal-def,
- * mosaic-sec22-split-entries, mosaic-sec22-tlb-private-shared, mosaic-sec43-large-first, mosaic-fig10-dual-probe,
- * mosaic-fig15-gpummu-unused, mosaic-sec5-mshr, mosaic-tab1-l1tlb-latency, mosaic-tab1-l2tlb-latency,
- * mask-sec3-pwcache-flow, mask-sec3-pwcache-no-l2tlb, mask-sec3-sharedtlb-flow, mask-sec3-sharedtlb-no-pwc,
- * mask-sec3-ideal-def, mask-sec3-private-l1, mask-sec41-dependent, mask-sec6-walk-dependent, mask-sec6-nonblocking,
- * mask-fig04-four-warps, mask-fig04-no-translation, mask-fig04-data-after-walk, mask-tab1-pwc-latency,
- * comp-sec22-miss-path, comp-sec22-fill and comp-fig5-ideal. */
+ * one level further down than a hit, so that its time has no DRAM in it. */
 #include "closed_form.h"
 #include "timed.h"
 
@@ -27,6 +20,9 @@ static void a_hit_in_the_l1_tlb_takes_its_latency(void **state)
     assert_int_equal(timed_cost_of_last(slow, 1), 5 + 7);
 }
 
+/* mosaic-sec31-miss-order, mosaic-sec31-no-pwcache, mask-sec3-sharedtlb-flow, mask-sec3-sharedtlb-no-pwc,
+ * comp-sec22-miss-path, comp-sec22-fill: the third lookup finds what the first walk has left in the L2 TLB, the fourth
+ * what the L1 TLB got from there. */
 static void only_a_miss_in_the_l1_tlb_asks_the_l2_tlb_and_only_a_miss_there_walks(void **state)
 {
     (void)state;
@@ -44,6 +40,7 @@ static void only_a_miss_in_the_l1_tlb_asks_the_l2_tlb_and_only_a_miss_there_walk
     timed_end(&t);
 }
 
+/* mosaic-tab1-l2tlb-latency */
 static void a_hit_in_the_l2_tlb_takes_the_way_there_and_back_and_its_latency(void **state)
 {
     (void)state;
@@ -77,6 +74,8 @@ static const struct {
     unsigned reads;
 } page_sizes[] = {{"page.size=4KB", 4}, {"page.size=64KB", 4}, {"page.size=2MB", 3}};
 
+/* mosaic-sec31-walk-through-l2, mask-sec3-sharedtlb-flow, mask-sec6-walk-dependent: reads follow each other, and each
+ * is served by the L2 cache. */
 static void each_read_of_a_walk_that_hits_the_l2_takes_its_latency(void **state)
 {
     (void)state;
@@ -109,8 +108,9 @@ static void cold(struct pw_warp *w, struct timed *t)
     timed_fetch(w, t, 0);
 }
 
-/* The first load of a run: every page-table read and the load itself go to DRAM, each after the one before. Nothing is paid
- * for bringing the page to the GPU (mosaic-fig03-nopaging-def). */
+/* mosaic-sec31-walk-through-l2, mask-sec41-dependent, mask-sec6-walk-dependent: in the first load of a run every
+ * page-table read and the load itself go to DRAM, each after the one before. Nothing is paid for bringing the page to
+ * the GPU (mosaic-fig03-nopaging-def). */
 static void every_read_of_a_cold_walk_goes_to_dram(void **state)
 {
     (void)state;
@@ -171,6 +171,7 @@ static void fixed_walks_take_500_cycles_and_read_nothing(void **state)
     timed_end(&t);
 }
 
+/* mask-tab1-pwc-latency, mask-sec3-pwcache-flow: no lookup lies between the miss and the walk. */
 static void a_walk_through_the_page_walk_cache_takes_its_latency_per_read(void **state)
 {
     (void)state;
@@ -180,7 +181,7 @@ static void a_walk_through_the_page_walk_cache_takes_its_latency_per_read(void *
     assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 4 * 37 + 10 + 1);
 }
 
-/* A miss in it goes on to the L2 cache and costs both. */
+/* mask-sec3-pwcache-flow, mask-sec3-pwcache-no-l2tlb: a miss in it goes on to the L2 cache and costs both. */
 static void a_read_that_misses_the_page_walk_cache_goes_on_to_the_l2(void **state)
 {
     (void)state;
@@ -200,6 +201,7 @@ static void a_read_that_misses_the_page_walk_cache_goes_on_to_the_l2(void **stat
     timed_end(&t);
 }
 
+/* mosaic-sec31-ideal-def, mask-sec3-ideal-def, comp-fig5-ideal */
 static void an_ideal_tlb_always_hits_and_never_walks(void **state)
 {
     (void)state;
@@ -216,7 +218,8 @@ static void an_ideal_tlb_always_hits_and_never_walks(void **state)
 
 enum { BOTH = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M };
 
-/* With both arrays there, the L2 TLB looks for a large page first and pays a second lookup for a base page. */
+/* mosaic-sec43-large-first, mosaic-fig10-dual-probe: with both arrays there, the L2 TLB looks for a large page first
+ * and pays a second lookup for a base page. */
 static void the_l2_tlb_probes_large_entries_before_base_entries(void **state)
 {
     (void)state;
@@ -232,29 +235,28 @@ static void the_l2_tlb_probes_large_entries_before_base_entries(void **state)
     assert_int_equal(timed_cost_of_last(base, 2), 1 + 10 + 2 * 10 + 4 * (120 + 10) + 10 + 1);
 }
 
-/* Room among the entries for the other page size helps nobody. */
+/* mosaic-sec22-split-entries, in both levels: room among the entries for the other page size helps nobody. */
 static void base_and_large_translations_never_share_entries(void **state)
 {
     (void)state;
-    struct timed t = {.data = a_b_a,
-                      .bytes = 4 << 20,
-                      .orders = BOTH,
-                      .kernel = timed_chain,
-                      .n = {3},
-                      .sets = {"page.size=4KB", "l1_tlb.base_entries=1", "l1_tlb.large_entries=16"}};
-    timed_run(&t);
-    assert_int_equal(timed_count(&t, "l1_tlb.hits"), 0);
-    timed_end(&t);
-    t.sets[0] = "page.size=2MB";
-    t.sets[1] = "l1_tlb.base_entries=128";
-    t.sets[2] = "l1_tlb.large_entries=1";
-    timed_run(&t);
-    assert_int_equal(timed_count(&t, "l1_tlb.hits"), 0);
-    timed_end(&t);
-    t.sets[2] = "l1_tlb.large_entries=2";
-    timed_run(&t);
-    assert_int_equal(timed_count(&t, "l1_tlb.hits"), 1);
-    timed_end(&t);
+    static const struct {
+        const char *sets[4], *metric;
+        uint64_t hits;
+    } rows[] = {
+        {{"page.size=4KB", "l1_tlb.base_entries=1", "l1_tlb.large_entries=16"}, "l1_tlb.hits", 0},
+        {{"page.size=2MB", "l1_tlb.base_entries=128", "l1_tlb.large_entries=1"}, "l1_tlb.hits", 0},
+        {{"page.size=2MB", "l1_tlb.base_entries=128", "l1_tlb.large_entries=2"}, "l1_tlb.hits", 1},
+        {{"page.size=4KB", "l1_tlb.base_entries=1", "l2_tlb.base_entries=1", "l2_tlb.base_ways=0"}, "l2_tlb.hits", 0},
+        {{"page.size=2MB", "l1_tlb.large_entries=1", "l2_tlb.large_entries=1"}, "l2_tlb.hits", 0},
+        {{"page.size=2MB", "l1_tlb.large_entries=1", "l2_tlb.large_entries=2"}, "l2_tlb.hits", 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct timed t = {.data = a_b_a, .bytes = 4 << 20, .orders = BOTH, .kernel = timed_chain, .n = {3}};
+        memcpy(t.sets, rows[i].sets, sizeof rows[i].sets);
+        timed_run(&t);
+        assert_int_equal(timed_count(&t, rows[i].metric), rows[i].hits);
+        timed_end(&t);
+    }
 }
 
 /* 31 lanes, four to a line, eight lines of one page: one lookup. */
@@ -263,6 +265,7 @@ static void one_page_of_a_warp(struct pw_warp *w, struct timed *t)
     timed_load_lanes(w, t, 0, 31, 32);
 }
 
+/* mosaic-sec31-access-merge */
 static void lanes_in_one_page_make_one_lookup(void **state)
 {
     (void)state;
@@ -280,6 +283,7 @@ static void a_line_each(struct pw_warp *w, struct timed *t)
     timed_fetch(w, t, (w->cta_index * lines + w->index) * PW_LINE_BYTES);
 }
 
+/* mosaic-sec5-mshr: those of the L1 TLB. */
 static void four_warps_of_an_sm_that_miss_one_page_share_one_walk(void **state)
 {
     (void)state;
@@ -294,18 +298,24 @@ static void four_warps_of_an_sm_that_miss_one_page_share_one_walk(void **state)
     timed_end(&t);
 }
 
+/* mosaic-sec5-mshr, mosaic-sec22-tlb-private-shared, mask-sec3-private-l1: each SM misses in a TLB of its own; what
+ * comes after it is shared. */
 static void two_sms_that_miss_one_page_share_one_walk(void **state)
 {
     (void)state;
-    struct timed t = {.kernel = a_line_each, .threads = 32, .ctas = 2, .sets = {"sm.count=2"}};
-    timed_run(&t);
-    assert_int_equal(timed_count(&t, "l1_tlb.misses"), 2);
-    assert_int_equal(timed_count(&t, "l1_tlb.mshr_merges"), 0);
-    assert_int_equal(timed_count(&t, "l2_tlb.lookups"), 2);
-    assert_int_equal(timed_count(&t, "l2_tlb.mshr_merges"), 1);
-    assert_int_equal(timed_count(&t, "walk.count"), 1);
-    assert_true(timed_value(&t, "walk.warps_stalled_mean") == 2);
-    timed_end(&t);
+    static const char *const designs[] = {"gpu-mmu", "pwcache"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct timed t = {
+            .design = designs[i], .kernel = a_line_each, .threads = 32, .ctas = 2, .sets = {"sm.count=2"}};
+        timed_run(&t);
+        assert_int_equal(timed_count(&t, "l1_tlb.misses"), 2);
+        assert_int_equal(timed_count(&t, "l1_tlb.mshr_merges"), 0);
+        assert_int_equal(timed_count(&t, "l2_tlb.lookups"), i ? 0 : 2);
+        assert_int_equal(timed_count(&t, "l2_tlb.mshr_merges"), 1);
+        assert_int_equal(timed_count(&t, "walk.count"), 1);
+        assert_true(timed_value(&t, "walk.warps_stalled_mean") == 2);
+        timed_end(&t);
+    }
 }
 
 /* Four lines of one page, each in a channel of its own, with a fixed walk: parked lines go on one per cycle when the
@@ -347,6 +357,7 @@ static void hit_under_miss(struct pw_warp *w, struct timed *t)
     }
 }
 
+/* mask-sec6-nonblocking */
 static void on_miss_decides_whether_a_hit_passes_a_miss(void **state)
 {
     (void)state;
@@ -380,6 +391,7 @@ static void two_pages(struct pw_warp *w, struct timed *t)
     pw_use(w);
 }
 
+/* mask-sec6-nonblocking: two registers, two misses at once. */
 static void a_page_without_a_miss_register_waits_at_the_head_of_the_lsu(void **state)
 {
     (void)state;

@@ -1,9 +1,7 @@
 /* Exact times of the shared MMU: L2 TLB ports, miss registers, merging and the order of walks.
  *
  * The MMU is driven directly, with walks of a fixed time; a client in the place of the SMs writes down when each answer
- * arrives. Decides mosaic-sec5-mshr, mosaic-sec5-walker-concurrency, mosaic-sec31-asid, mosaic-tab1-l2tlb-ports,
- * mask-sec3-multi-asid, mask-sec6-walks, mask-sec55-shootdown, comp-tab3-walkers, comp-tab3-walk-lat,
- * comp-tab3-l2tlb-lat, comp-sec22-fill and comp-sec22-miss-path. */
+ * arrives. */
 #include "timed.h"
 #include "vm/frames.h"
 
@@ -171,6 +169,7 @@ static pw_cycle warm(struct fixture *f, unsigned pages)
     return f->events->now + 1;
 }
 
+/* comp-sec22-miss-path, comp-sec22-fill: the walk follows the lookup and fills the L2 TLB. */
 static void a_miss_takes_lookup_walk_and_the_way(void **state)
 {
     (void)state;
@@ -199,7 +198,7 @@ static void without_an_l2_tlb_a_walk_starts_on_arrival(void **state)
     destroy(f);
 }
 
-/* Requests of one cycle take the ports of the L2 TLB two at a time. */
+/* mosaic-tab1-l2tlb-ports: requests of one cycle take the ports of the L2 TLB two at a time. */
 static void the_third_lookup_of_a_cycle_waits_one_cycle(void **state)
 {
     (void)state;
@@ -216,6 +215,7 @@ static void the_third_lookup_of_a_cycle_waits_one_cycle(void **state)
     destroy(f);
 }
 
+/* mosaic-tab1-l2tlb-ports */
 static void misses_take_ports_too(void **state)
 {
     (void)state;
@@ -244,7 +244,8 @@ static pw_cycle answer_of_65th(const char *walkers, pw_cycle at)
     return answer;
 }
 
-/* The first of 64 walks ends WALK cycles after it began: the 65th waits until then, and not a cycle longer. */
+/* mosaic-sec5-walker-concurrency, mask-sec6-walks: the first of 64 walks ends WALK cycles after it began, and the 65th
+ * waits until then, and not a cycle longer. */
 static void the_65th_walk_waits_for_the_first_to_end(void **state)
 {
     (void)state;
@@ -255,6 +256,8 @@ static void the_65th_walk_waits_for_the_first_to_end(void **state)
     assert_int_equal(answer_of_65th("walk.walkers=64", WALK + 1), WALK + 1 + WALK);
 }
 
+/* mosaic-sec5-walker-concurrency, mask-sec6-walks, mosaic-tab1-l2tlb-ports, comp-tab3-walkers, comp-tab3-walk-lat,
+ * comp-tab3-l2tlb-lat */
 static void the_presets_walk_as_many_at_a_time_as_their_papers_say(void **state)
 {
     (void)state;
@@ -272,6 +275,7 @@ static void the_presets_walk_as_many_at_a_time_as_their_papers_say(void **state)
     destroy(f);
 }
 
+/* comp-sec22-miss-path: misses queue for a walker. */
 static void walks_begin_in_the_order_asked_for(void **state)
 {
     (void)state;
@@ -289,7 +293,7 @@ static void walks_begin_in_the_order_asked_for(void **state)
     destroy(f);
 }
 
-/* Who comes during the walk is answered when it ends; who comes after it finds the translation. */
+/* mosaic-sec5-mshr: who comes during the walk is answered when it ends; who comes after it finds the translation. */
 static void misses_of_several_sms_to_one_page_share_its_walk(void **state)
 {
     (void)state;
@@ -313,25 +317,29 @@ static void misses_of_several_sms_to_one_page_share_its_walk(void **state)
     destroy(f);
 }
 
-/* The two spaces use the same page number; frames differ. */
+/* mosaic-sec31-asid, mask-sec3-multi-asid: the two spaces use the same page number; frames differ. */
 static void address_spaces_neither_merge_nor_hit_each_other(void **state)
 {
     (void)state;
-    struct fixture *f = create("mosaic", fixed);
-    ask(f, 0, 0, 5, 0);
-    ask(f, 1, 1, 5, 0);
-    run(f);
-    assert_int_equal(count(f, "walk.count"), 2);
-    assert_int_equal(count(f, "l2_tlb.mshr_merges"), 0);
-    ask(f, 0, 0, 6, 2000);
-    run(f);
-    ask(f, 1, 1, 6, 3000);
-    run(f);
-    assert_int_equal(count(f, "walk.count"), 4);
-    assert_int_equal(count(f, "l2_tlb.hits"), 0);
-    struct pw_error err;
-    assert_int_equal(pw_mmu_check(f->mmu, &err), PW_OK);
-    destroy(f);
+    static const char *const levels[] = {"l2_tlb.enabled=on", "l2_tlb.enabled=off"};
+    for (unsigned i = 0; i < 2; i++) {
+        const char *sets[] = {"walk.model=fixed", "walk.latency=500", levels[i], NULL};
+        struct fixture *f = create("mosaic", sets);
+        ask(f, 0, 0, 5, 0);
+        ask(f, 1, 1, 5, 0);
+        run(f);
+        assert_int_equal(count(f, "walk.count"), 2);
+        assert_int_equal(count(f, "l2_tlb.mshr_merges"), 0);
+        ask(f, 0, 0, 6, 2000);
+        run(f);
+        ask(f, 1, 1, 6, 3000);
+        run(f);
+        assert_int_equal(count(f, "walk.count"), 4);
+        assert_int_equal(count(f, "l2_tlb.hits"), 0);
+        struct pw_error err;
+        assert_int_equal(pw_mmu_check(f->mmu, &err), PW_OK);
+        destroy(f);
+    }
 }
 
 /* One register: the second page's walk begins when the first one's has ended. Behind it, in its turn, waits a request
@@ -363,6 +371,7 @@ static void a_miss_without_a_register_waits_its_turn(void **state)
     destroy(f);
 }
 
+/* mask-sec55-shootdown */
 static void a_page_that_was_shot_down_is_walked_again(void **state)
 {
     (void)state;

@@ -1,7 +1,6 @@
 /* The conventional coalescer between a real memory system and nobody else: what it copies, what it counts, what ends a job.
  *
- * A client in the place of the GPU sees every answer before the page manager does. Decides mosaic-sec43-baseline-candidates
- * and mosaic-sec43-baseline-migrate. */
+ * A client in the place of the GPU sees every answer before the page manager does. */
 #include "timed.h"
 #include "vm/page_manager_internal.h"
 
@@ -178,6 +177,7 @@ static void every_line_was_copied_once(const struct fixture *f)
     }
 }
 
+/* mosaic-sec43-baseline-migrate */
 static void every_line_is_read_and_then_written_to_its_place(void **state)
 {
     (void)state;
@@ -199,7 +199,8 @@ static void every_line_is_read_and_then_written_to_its_place(void **state)
     destroy(f);
 }
 
-/* Region 0 is walked most in the first interval, but has a page missing until it is over. */
+/* mosaic-sec43-baseline-candidates: region 0 is walked most in the first interval, but has a page missing until it is
+ * over. */
 static void tallies_start_anew_with_every_interval(void **state)
 {
     (void)state;
@@ -331,7 +332,7 @@ static void of_regions_walked_alike_the_lowest_is_taken(void **state)
     destroy(f);
 }
 
-/* More regions than there is room for at first, all alike but one. */
+/* mosaic-sec43-baseline-candidates: more regions than there is room for at first, all alike but one. */
 static void utilisation_is_tallied_for_any_number_of_regions(void **state)
 {
     (void)state;

@@ -1,7 +1,4 @@
-/* One TLB with entries of both sizes over a page table whose regions are coalesced and splintered.
- *
- * Decides mosaic-sec22-split-entries, mosaic-sec43-large-first, mosaic-sec43-no-base-fill, mosaic-sec43-stale-base-valid
- * and mosaic-sec44-large-entry-invariant. */
+/* One TLB with entries of both sizes over a page table whose regions are coalesced and splintered. */
 #include "vm/tlb.h"
 
 #include <setjmp.h>
@@ -76,6 +73,7 @@ static void check(struct fixture *f, enum pw_status expected)
     assert_int_equal(pw_tlb_check(&f->tlb, f->tables, "TLB", &f->err), expected);
 }
 
+/* mosaic-sec43-no-base-fill */
 static void a_page_of_a_large_region_fills_a_large_entry_and_no_base_entry(void **state)
 {
     (void)state;
@@ -96,7 +94,7 @@ static void a_page_of_a_large_region_fills_a_large_entry_and_no_base_entry(void 
     destroy(f);
 }
 
-/* As many of the one size as fit, and more, replace none of the other. */
+/* mosaic-sec22-split-entries: as many of the one size as fit, and more, replace none of the other. */
 static void entries_of_one_size_never_replace_those_of_the_other(void **state)
 {
     (void)state;
@@ -119,7 +117,7 @@ static void entries_of_one_size_never_replace_those_of_the_other(void **state)
     destroy(f);
 }
 
-/* With both entries there the large one answers and is used; the base entry ages. */
+/* mosaic-sec43-large-first: with both entries there the large one answers and is used; the base entry ages. */
 static void a_large_hit_leaves_the_base_entries_alone(void **state)
 {
     (void)state;
@@ -141,7 +139,8 @@ static void a_large_hit_leaves_the_base_entries_alone(void **state)
     destroy(f);
 }
 
-/* Data has not moved, so entries of before are right until they are replaced; a base page that has moved is not. */
+/* mosaic-sec43-stale-base-valid: data has not moved, so entries of before are right until they are replaced; a base
+ * page that has moved is not. */
 static void base_entries_stay_right_when_their_region_is_coalesced(void **state)
 {
     (void)state;
@@ -160,6 +159,7 @@ static void base_entries_stay_right_when_their_region_is_coalesced(void **state)
     destroy(f);
 }
 
+/* mosaic-sec44-large-entry-invariant */
 static void a_large_entry_must_go_when_its_page_is_splintered(void **state)
 {
     (void)state;
