@@ -18,10 +18,10 @@ static const struct pw_cli_flag flags[] = {
     {0, "list", PW_CLI_SWITCH, offsetof(struct arguments, list), NULL,
      "a line per claim: the paper's value, ours, the verdict, what decided it"},
     {0, "tests", PW_CLI_SWITCH, offsetof(struct arguments, tests), NULL,
-     "which tests name which mechanism and config rows, and which rows have none"},
+     "which tests name which mechanism and config rows, which rows have none, and which are not modelled"},
     {0, "json", PW_CLI_SWITCH, offsetof(struct arguments, json), NULL, "one JSON array, an object per claim"},
     {0, "verdict", PW_CLI_TEXT, offsetof(struct arguments, verdict), "V",
-     "only claims that hold, differ, were not run or are out of scope: holds, differs, not-run, out-of-scope"},
+     "only claims with this verdict: holds, differs, not-run, not-modelled, out-of-scope"},
     {0, "kind", PW_CLI_TEXT, offsetof(struct arguments, kind), "K",
      "only headline, number, trend, mechanism, config or context"},
     {0, "db", PW_CLI_TEXT, offsetof(struct arguments, db), "FILE", "the result store (default pagewalk.db)"},
@@ -58,7 +58,7 @@ static int choose(const char *what, const char *word, const char *const *names, 
 
 static bool read_filter(const struct arguments *a, int rest, char **names, struct pw_claim_filter *out, int *out_status)
 {
-    static const char *const verdicts[] = {"holds", "differs", "not-run", "out-of-scope", NULL};
+    static const char *const verdicts[] = {"holds", "differs", "not-run", "not-modelled", "out-of-scope", NULL};
     const char *kinds[PW_CLAIM_KIND_COUNT + 1] = {NULL};
     for (size_t i = 0; i < PW_CLAIM_KIND_COUNT; i++)
         kinds[i] = pw_claim_kind_names[i];
@@ -132,8 +132,9 @@ const struct pw_cli_command pw_cli_claims_command = {
     .details =
         "Papers are mosaic, mask, compression, uvm and gmmu-bypass; without one, all. Headlines, numbers and trends\n"
         "are decided by figures (`pagewalk reproduce`), mechanisms and configurations by tests that name them\n"
-        "(`scripts/test`). What was not run stays \"not run\"; context cannot be decided by simulation. The rules\n"
-        "are in docs/claims.md.",
+        "(`scripts/test`). What was not run stays \"not run\"; what the simulator leaves out is \"not modelled\", "
+        "whatever\n"
+        "passes; context cannot be decided by simulation. The rules are in docs/claims.md.",
     .flags = flags,
     .run = claims,
 };

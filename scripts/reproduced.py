@@ -13,6 +13,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = pathlib.Path(sys.argv[0]).name
+PAPERS = sorted(path for path in (ROOT / "data" / "claims").glob("*.csv") if path.stem != "not-modelled")
 
 
 def add_arguments(parser):
@@ -58,7 +59,7 @@ def mean(values):
 
 def read_claims():
     rows = {}
-    for path in sorted((ROOT / "data" / "claims").glob("*.csv")):
+    for path in PAPERS:
         with open(path, newline="") as file:
             rows.update({row["id"]: row for row in csv.DictReader(file)})
     return rows

@@ -16,9 +16,9 @@ static const double TOLERANCE = 1e-9, LEAST = 0.5, MOST = 1.5, RATE_POINTS = 10,
 
 const char *const pw_claim_kind_names[PW_CLAIM_KIND_COUNT] = {"headline",  "number", "trend",
                                                               "mechanism", "config", "context"};
-const char *const pw_claim_judge_names[PW_JUDGE_COUNT] = {"gain",  "ratio", "rate", "quantity", "exact",
-                                                          "bound", "order", "true", "test",     "none"};
-const char *const pw_verdict_names[PW_VERDICT_COUNT] = {"holds", "differs", "not run", "out of scope"};
+const char *const pw_claim_judge_names[PW_JUDGE_COUNT] = {"gain",  "ratio", "rate", "quantity",     "exact", "bound",
+                                                          "order", "true",  "test", "not-modelled", "none"};
+const char *const pw_verdict_names[PW_VERDICT_COUNT] = {"holds", "differs", "not run", "not modelled", "out of scope"};
 
 const struct pw_claim *pw_claim_find(const char *id)
 {
@@ -51,14 +51,14 @@ static bool next_part(const char **text, struct part *out)
     return true;
 }
 
-static bool is_decided_by_values(const struct pw_claim *claim)
+bool pw_claim_is_for_figures(const struct pw_claim *claim)
 {
-    return claim->judge != PW_JUDGE_TEST && claim->judge != PW_JUDGE_NONE;
+    return claim->judge < PW_JUDGE_TEST;
 }
 
 size_t pw_claim_parts(const struct pw_claim *claim)
 {
-    if (!is_decided_by_values(claim))
+    if (!pw_claim_is_for_figures(claim))
         return 0;
     if (claim->judge == PW_JUDGE_TRUE)
         return 1;
@@ -129,7 +129,9 @@ enum pw_verdict pw_claim_judge_values(const struct pw_claim *claim, const double
 {
     if (claim->judge == PW_JUDGE_NONE)
         return PW_OUT_OF_SCOPE;
-    if (!is_decided_by_values(claim) || count != pw_claim_parts(claim))
+    if (claim->judge == PW_JUDGE_NOT_MODELLED)
+        return PW_NOT_MODELLED;
+    if (!pw_claim_is_for_figures(claim) || count != pw_claim_parts(claim))
         return PW_NOT_RUN;
     for (size_t i = 0; i < count; i++)
         if (!isfinite(values[i]))

@@ -37,11 +37,11 @@ static enum pw_test_result result_of(const struct pw_test_log *log, const struct
 {
     size_t count, passed = 0, own = 0;
     const struct pw_test_outcome *outcomes = outcomes_of(log, t->test, &count);
-    bool whole = strcmp(t->name, "*") == 0, program_failed = false;
+    bool program_failed = false;
     for (size_t i = 0; i < count; i++) {
-        if (!whole && strcmp(outcomes[i].name, "*") == 0)
+        if (strcmp(outcomes[i].name, "*") == 0)
             program_failed |= outcomes[i].result == PW_TEST_FAILED;
-        if (!whole && strcmp(outcomes[i].name, t->name) != 0)
+        if (strcmp(outcomes[i].name, t->name) != 0)
             continue;
         if (outcomes[i].result == PW_TEST_FAILED)
             return PW_TEST_FAILED;
@@ -81,7 +81,7 @@ static bool is_better(const struct pw_claim_evidence *e, const struct pw_claim_e
 
 static void decide_by_figure(const struct pw_claim_evidence *e, struct pw_claim_score *s)
 {
-    if (s->claim->judge == PW_JUDGE_TEST || s->claim->judge == PW_JUDGE_NONE)
+    if (!pw_claim_is_for_figures(s->claim))
         return;
     if (e->outcome.verdict != PW_HOLDS && e->outcome.verdict != PW_DIFFERS)
         return;
@@ -103,6 +103,8 @@ void pw_claim_decide(const struct pw_claim_evidence *evidence, size_t count, con
         *s = (struct pw_claim_score){.claim = &pw_claims[i], .verdict = PW_NOT_RUN};
         if (s->claim->judge == PW_JUDGE_NONE)
             s->verdict = PW_OUT_OF_SCOPE;
+        if (s->claim->judge == PW_JUDGE_NOT_MODELLED)
+            s->verdict = PW_NOT_MODELLED;
         if (s->claim->judge == PW_JUDGE_TEST)
             decide_by_tests(log, s);
     }

@@ -59,6 +59,8 @@ void pw_claim_show_json(const struct pw_claim_score *scores, const struct pw_cla
         add_member(out, "unit", c->unit);
         add_member(out, "judge", pw_claim_judge_names[c->judge]);
         add_member(out, "verdict", pw_verdict_names[s->verdict]);
+        if (c->reason[0])
+            add_member(out, "reason", c->reason);
         add_evidence(out, s->evidence);
         add_tests(out, c->id);
         pw_text_add(out, "}");

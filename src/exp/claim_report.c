@@ -90,6 +90,8 @@ static void add_decided_by(struct pw_table *table, const struct pw_claim_score *
     const struct pw_claim_test *t;
     if (s->claim->judge == PW_JUDGE_NONE) {
         pw_table_cell(table, "context");
+    } else if (s->claim->judge == PW_JUDGE_NOT_MODELLED) {
+        pw_table_cell(table, s->claim->reason);
     } else if (s->claim->judge != PW_JUDGE_TEST) {
         if (!s->evidence)
             pw_table_cell(table, "no figure");
@@ -135,6 +137,24 @@ static bool is_for_tests(const struct pw_claim_score *s, const struct pw_claim_f
     return s->claim->judge == PW_JUDGE_TEST && pw_claim_is_shown(s, filter);
 }
 
+/* The rows that are not modelled, with their reasons; nothing where there are none. */
+static void show_not_modelled(const struct pw_claim_score *scores, const struct pw_claim_filter *filter,
+                              struct pw_text *out)
+{
+    struct pw_table table = {.columns = 2, .align = "l"};
+    size_t count = 0;
+    for (size_t i = 0; i < pw_claim_count; i++) {
+        if (scores[i].claim->judge != PW_JUDGE_NOT_MODELLED || !pw_claim_is_shown(&scores[i], filter))
+            continue;
+        pw_table_cell(&table, scores[i].claim->id);
+        pw_table_cell(&table, scores[i].claim->reason);
+        count++;
+    }
+    if (count)
+        pw_text_print(out, "\n%zu are not modelled:\n\n", count);
+    pw_table_finish(&table, out);
+}
+
 void pw_claim_show_tests(const struct pw_claim_score *scores, const struct pw_claim_filter *filter, struct pw_text *out)
 {
     struct pw_table table = {.columns = 3, .align = "l"};
@@ -148,7 +168,7 @@ void pw_claim_show_tests(const struct pw_claim_score *scores, const struct pw_cl
         for (const struct pw_claim_test *t = pw_claim_first_test(id); t->id && strcmp(t->id, id) == 0; t++) {
             pw_table_cell(&table, id);
             pw_table_cell(&table, t->test);
-            pw_table_cell(&table, strcmp(t->name, "*") == 0 ? "(all cases)" : t->name);
+            pw_table_cell(&table, t->name);
         }
     }
     pw_text_print(out, "%zu of %zu mechanism and config rows are named by tests:\n\n", named, all);
@@ -163,4 +183,5 @@ void pw_claim_show_tests(const struct pw_claim_score *scores, const struct pw_cl
         pw_table_cell(&table, scores[i].claim->where);
     }
     pw_table_finish(&table, out);
+    show_not_modelled(scores, filter, out);
 }

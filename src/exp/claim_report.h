@@ -37,7 +37,7 @@ struct pw_claim_score {
     enum pw_verdict verdict;
     const struct pw_claim_evidence *evidence; /* the one shown; NULL when no figure says anything */
     size_t figures;                           /* that decide it at that scope */
-    size_t tests, passed, failed;             /* that name it; "*" counts as one */
+    size_t tests, passed, failed;             /* that name it */
 };
 
 /* Fills in one score per row of pw_claims. `log` may be NULL. */
@@ -60,7 +60,7 @@ void pw_claim_show_totals(const struct pw_claim_score *scores, const struct pw_c
                           struct pw_text *out);
 /* A line per row. */
 void pw_claim_show_list(const struct pw_claim_score *scores, const struct pw_claim_filter *filter, struct pw_text *out);
-/* Which tests name which mechanism and config rows, and which rows have none. */
+/* Which tests name which mechanism and config rows, which rows have none, and which are not modelled. */
 void pw_claim_show_tests(const struct pw_claim_score *scores, const struct pw_claim_filter *filter,
                          struct pw_text *out);
 /* An array of objects, one per row. */

@@ -244,7 +244,7 @@ static enum pw_status find_claim(const struct figure_reader *r, const struct fig
                                  const struct pw_claim **out)
 {
     *out = pw_claim_find(e->name);
-    if (*out && ((*out)->judge == PW_JUDGE_TEST || (*out)->judge == PW_JUDGE_NONE))
+    if (*out && !pw_claim_is_for_figures(*out))
         return pw_figure_refuse(r, e->line, "claim '%s' is not for figures to decide: its judge is '%s'", e->name,
                                 pw_claim_judge_names[(*out)->judge]);
     if (*out)

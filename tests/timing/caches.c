@@ -253,7 +253,7 @@ static void thirty_hits_and_a_miss(struct pw_warp *w, struct timed *t)
         timed_load_lanes(w, t, 0, 31, PW_LINE_BYTES);
 }
 
-/* mosaic-sec21-lockstep, mask-sec43-warp-hit-rule */
+/* mosaic-sec21-lockstep, mask-sec43-warp-hit-rule: the 30 hits make it no shorter. */
 static void a_warp_waits_for_its_slowest_lane(void **state)
 {
     (void)state;

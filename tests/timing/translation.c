@@ -283,7 +283,7 @@ static void a_line_each(struct pw_warp *w, struct timed *t)
     timed_fetch(w, t, (w->cta_index * lines + w->index) * PW_LINE_BYTES);
 }
 
-/* mosaic-sec5-mshr: those of the L1 TLB. */
+/* mosaic-sec5-mshr, mask-sec43-warp-hit-rule: one walk, and one hit in it, helps all warps that wait for the page. */
 static void four_warps_of_an_sm_that_miss_one_page_share_one_walk(void **state)
 {
     (void)state;

@@ -371,7 +371,6 @@ static void a_miss_without_a_register_waits_its_turn(void **state)
     destroy(f);
 }
 
-/* mask-sec55-shootdown */
 static void a_page_that_was_shot_down_is_walked_again(void **state)
 {
     (void)state;

@@ -41,8 +41,8 @@ static void both_bits_are_0_at_first(void **state)
     table_destroy(x);
 }
 
-/* Decides mosaic-sec43-walker-l3, mosaic-sec43-walker-perms and mosaic-sec43-walker-first-pte: the level-3 entry is read
- * as ever, then the first level-4 entry, from which all comes that a walk gives; its upper bits are everybody's. */
+/* Decides mosaic-sec43-walker-l3 and mosaic-sec43-walker-first-pte: the level-3 entry is read as ever, then the first
+ * level-4 entry; its upper bits are everybody's. */
 static void a_walk_of_a_large_region_reads_its_first_level_4_entry(void **state)
 {
     (void)state;

@@ -218,7 +218,7 @@ static void figure_8(void **state)
     managed_destroy(r);
 }
 
-/* uvm-sec33-split, uvm-sec33-full, uvm-sec33-round, uvm-sec33-round-ex, uvm-sec33-round-trees, uvm-sec52-tbne-tree */
+/* uvm-sec33-split, uvm-sec33-full, uvm-sec33-round, uvm-sec33-round-ex, uvm-sec33-round-trees */
 static void allocations_are_rounded_to_full_trees(void **state)
 {
     (void)state;
@@ -248,6 +248,26 @@ static void allocations_are_rounded_to_full_trees(void **state)
 
 /* uvm-sec33-capacity, uvm-sec33-threshold, uvm-sec33-equal-half, uvm-sec33-validate16, uvm-sec33-validsize: at each height, a
  * node with exactly half of its leaves stays, and one leaf more, even of which only a page faulted, fills it. */
+/* uvm-sec52-tbne-tree: what leaves is decided in the tree that decides what comes, which of what remains of an allocation
+ * beyond 2 MB is one of its own: of its four leaves the third to leave takes the last along, and no other does. */
+static void eviction_goes_by_the_trees_of_the_prefetcher(void **state)
+{
+    (void)state;
+    enum { REST = BASE + PW_BLOCK_PAGES };
+    struct pw_residency_config config = managed_config("tbn", "tbn", 1 << 20);
+    struct pw_residency *r = managed_create(&config);
+    managed_add(r, "example", 11, 2048 * KB + 256 * KB);
+    for (unsigned i = 0; i < 64; i++)
+        managed_read(r, REST + i);
+    static const unsigned left[] = {192, 128, 0}; /* KB */
+    for (unsigned i = 0; i < 3; i++) {
+        struct pw_eviction e;
+        assert_true(pw_residency_evict(r, &e));
+        assert_int_equal(pw_residency_resident(r) * PAGE_KB, left[i]);
+    }
+    managed_destroy(r);
+}
+
 static void a_node_is_filled_beyond_half_of_its_capacity(void **state)
 {
     (void)state;
@@ -405,76 +425,6 @@ static void faults_in_one_basic_block_are_one_candidate(void **state)
     managed_destroy(r);
 }
 
-/* The page that random draws for a fault of a page in an empty block. */
-static unsigned draw(uint64_t seed, unsigned faulted)
-{
-    struct pw_residency_config config = managed_config("random", "random", 1 << 20);
-    config.seed = seed;
-    struct pw_residency *r = managed_create(&config);
-    managed_add(r, "example", 11, 4096 * KB);
-    struct managed_touch t = managed_read(r, BASE + PW_BLOCK_PAGES + faulted);
-    unsigned first, outer;
-    assert_int_equal(t.in.block, 1);
-    assert_int_equal(pw_mask_count(&t.in.faulted), 1);
-    assert_int_equal(pw_mask_count(&t.in.prefetched), 1);
-    assert_true(pw_mask_next_run(&t.in.prefetched, 0, &first, &outer));
-    managed_destroy(r);
-    return first;
-}
-
-/* uvm-sec31-random-one, uvm-sec31-random-scope: one page comes with the first fault of a block, each of the other 511 as
- * likely as any other, wherever in the block the fault is. */
-static void random_draws_evenly_from_all_other_pages_of_the_2_mb(void **state)
-{
-    (void)state;
-    enum { DRAWS = 6400 };
-    static const unsigned faulted[] = {0, 200, PW_BLOCK_PAGES - 1};
-    for (unsigned k = 0; k < 3; k++) {
-        unsigned drawn[PW_BLOCK_PAGES] = {0}, leaf[PW_BLOCK_LEAVES] = {0}, missed = 0;
-        for (unsigned seed = 0; seed < DRAWS; seed++)
-            drawn[draw(seed, faulted[k])]++;
-        assert_int_equal(drawn[faulted[k]], 0);
-        for (unsigned i = 0; i < PW_BLOCK_PAGES; i++) {
-            leaf[i / PW_LEAF_PAGES] += drawn[i];
-            missed += i != faulted[k] && drawn[i] == 0;
-            assert_true(drawn[i] <= 35); /* 12.5 on average */
-        }
-        assert_int_equal(missed, 0);
-        for (unsigned i = 0; i < PW_BLOCK_LEAVES; i++)
-            assert_in_range(leaf[i], 140, 260); /* 200 on average */
-    }
-}
-
-/* uvm-sec31-random-one, uvm-sec31-random-scope, uvm-sec41-4k-multiples */
-static void random_brings_one_page_of_the_2_mb_block_with_each_fault(void **state)
-{
-    (void)state;
-    struct pw_residency_config config = managed_config("random", "random", 1 << 20);
-    struct pw_residency *r = managed_create(&config);
-    managed_add(r, "example", 11, 8192 * KB);
-    unsigned quarter[4] = {0};
-    for (unsigned i = 0; i < 400; i++) {
-        uint64_t page = 512 + (i * 37) % 512;
-        if (managed_has(r, BASE + page))
-            continue;
-        struct managed_touch t = managed_read(r, BASE + page);
-        unsigned first, outer;
-        assert_int_equal(t.in.block, 1);
-        assert_int_equal(pw_mask_count(&t.in.faulted), 1);
-        assert_int_equal(pw_mask_count(&t.in.prefetched), pw_residency_resident(r) % 2 ? 0 : 1);
-        if (pw_mask_next_run(&t.in.prefetched, 0, &first, &outer))
-            quarter[first / 128]++;
-    }
-    for (unsigned i = 0; i < 4; i++)
-        assert_in_range(quarter[i], 30, 90);
-    managed_destroy(r);
-    r = example("none", "lru4k");
-    struct managed_touch t = managed_read(r, BASE + 5);
-    assert_int_equal(pw_mask_count(&t.in.faulted), 1);
-    assert_false(pw_mask_any(&t.in.prefetched));
-    managed_destroy(r);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,14 +432,13 @@ int main(void)
         cmocka_unit_test(figure_2b),
         cmocka_unit_test(figure_8),
         cmocka_unit_test(allocations_are_rounded_to_full_trees),
+        cmocka_unit_test(eviction_goes_by_the_trees_of_the_prefetcher),
         cmocka_unit_test(a_node_is_filled_beyond_half_of_its_capacity),
         cmocka_unit_test(prefetching_stays_in_its_tree),
         cmocka_unit_test(migrations_and_evictions_lie_between_64_kb_and_1_mb),
         cmocka_unit_test(trees_end_where_repetition_ends),
         cmocka_unit_test(sequential_local_brings_the_aligned_64_kb),
         cmocka_unit_test(faults_in_one_basic_block_are_one_candidate),
-        cmocka_unit_test(random_draws_evenly_from_all_other_pages_of_the_2_mb),
-        cmocka_unit_test(random_brings_one_page_of_the_2_mb_block_with_each_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
