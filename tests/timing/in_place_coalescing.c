@@ -144,6 +144,42 @@ static void pages_that_are_scattered_are_not_coalesced(void **state)
     timed_end(&both);
 }
 
+/* Gathers the first region into a large frame but for its last page, whose place belongs to another program at first. */
+static void share_a_frame(struct timed *t)
+{
+    enum { LAST = 511, OTHER = PW_OWNER_APP + 1 };
+    struct pw_page_table *table = t->system->apps[0].space.table;
+    struct pw_frames *frames = t->system->apps[0].space.physical->frames;
+    pw_vpn first = pw_vpn_of(t->a.base);
+    pw_pfn block;
+    assert_true(pw_frames_take(frames, PW_PAGE_2M, (pw_pfn){0}, PW_OWNER_APP, &block));
+    for (uint32_t i = 0; i <= LAST; i++) {
+        pw_pfn to = {block.v + i};
+        if (i == LAST) {
+            assert_true(pw_frames_release(frames, PW_PAGE_4K, to, PW_OWNER_APP));
+            assert_true(pw_frames_take_at(frames, PW_PAGE_4K, to, OTHER));
+            struct pw_coalesce_view view = pw_coalesce_view_of(t->system->manager, 0, first);
+            assert_true(view.aligned && !view.contiguous && !view.one_space);
+            assert_true(pw_frames_release(frames, PW_PAGE_4K, to, OTHER));
+            assert_true(pw_frames_take_at(frames, PW_PAGE_4K, to, PW_OWNER_APP));
+        }
+        pw_pfn from = pw_page_table_move(table, (pw_vpn){first.v + i}, to);
+        assert_true(pw_frames_release(frames, PW_PAGE_4K, from, PW_OWNER_APP));
+    }
+    struct pw_coalesce_view view = pw_coalesce_view_of(t->system->manager, 0, first);
+    assert_true(view.aligned && view.contiguous && view.one_space);
+}
+
+/* mosaic-sec1-protection: what the coalescer tells its policy of address spaces. */
+static void a_large_frame_that_another_program_has_a_page_in_is_not_of_one_address_space(void **state)
+{
+    (void)state;
+    struct timed t = {.kernel = compute, .bytes = LARGE, .prepare = share_a_frame};
+    t.sets[0] = "coalesce.policy=in-place";
+    timed_run(&t);
+    timed_end(&t);
+}
+
 /* mosaic-sec42-coalesce-conditions; mosaic-sec1-protection: one address space is a condition as the others are. */
 static void every_condition_is_needed(void **state)
 {
@@ -377,6 +413,7 @@ int main(void)
         cmocka_unit_test(coalescing_stalls_nobody_moves_nothing_and_flushes_nothing),
         cmocka_unit_test(one_missing_page_is_enough_for_a_region_to_stay_as_it_is),
         cmocka_unit_test(pages_that_are_scattered_are_not_coalesced),
+        cmocka_unit_test(a_large_frame_that_another_program_has_a_page_in_is_not_of_one_address_space),
         cmocka_unit_test(every_condition_is_needed),
         cmocka_unit_test(the_coalescer_looks_at_a_region_when_it_is_allocated_and_not_again),
         cmocka_unit_test(the_first_translation_that_comes_with_the_large_bit_set_serves_the_whole_region),

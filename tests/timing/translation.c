@@ -259,21 +259,27 @@ static void base_and_large_translations_never_share_entries(void **state)
     }
 }
 
-/* 31 lanes, four to a line, eight lines of one page: one lookup. */
-static void one_page_of_a_warp(struct pw_warp *w, struct timed *t)
+/* Sixteen lanes, each in a line of its own, go round n[0] pages. */
+static void lanes_over_pages(struct pw_warp *w, struct timed *t)
 {
-    timed_load_lanes(w, t, 0, 31, 32);
+    uint64_t *at =
+        pw_emit(w, 17, (struct pw_op){.kind = PW_OP_LOAD, .form = PW_FORM_LANES, .bytes = 4, .count_or_mask = 0xffff});
+    for (uint64_t lane = 0; lane < 16; lane++)
+        at[lane] = t->a.base.v + lane % t->n[0] * PW_PAGE_BYTES + lane * PW_LINE_BYTES;
+    pw_use(w);
 }
 
 /* mosaic-sec31-access-merge */
 static void lanes_in_one_page_make_one_lookup(void **state)
 {
     (void)state;
-    struct timed t = {.kernel = one_page_of_a_warp};
-    timed_run(&t);
-    assert_int_equal(timed_count(&t, "l1_tlb.lookups"), 1);
-    assert_int_equal(timed_count(&t, "sm.lines"), 8);
-    timed_end(&t);
+    for (uint64_t pages = 1; pages <= 16; pages++) {
+        struct timed t = {.kernel = lanes_over_pages, .n = {pages}};
+        timed_run(&t);
+        assert_int_equal(timed_count(&t, "l1_tlb.lookups"), pages);
+        assert_int_equal(timed_count(&t, "sm.lines"), 16);
+        timed_end(&t);
+    }
 }
 
 /* Every warp of every CTA loads a line of its own from the first page. */
@@ -445,16 +451,11 @@ static void no_translation_of_freed_memory_is_left(void **state)
     }
 }
 
-static void fetch_once(struct pw_warp *w, struct timed *t)
-{
-    timed_fetch(w, t, 0);
-}
-
 /* The walks of the two arrays share their upper levels, but a shootdown lies between them. */
 static void a_shootdown_empties_the_page_walk_cache(void **state)
 {
     (void)state;
-    struct timed t = {.design = "pwcache", .body = reuse_frames, .kernel = fetch_once};
+    struct timed t = {.design = "pwcache", .body = reuse_frames, .kernel = cold};
     timed_run(&t);
     assert_int_equal(timed_count(&t, "pwc.lookups"), 8);
     assert_int_equal(timed_count(&t, "pwc.hits"), 0);
