@@ -177,7 +177,7 @@ static void note(struct pw_sm *sm, struct history *h, enum pw_warp_time time, pw
         uint32_t capacity = h->capacity ? 2 * h->capacity : 8;
         struct step *steps = realloc(h->steps, capacity * sizeof *steps);
         if (!steps) {
-            sm->gpu->out_of_memory = true;
+            pw_events_out_of_memory(sm->gpu->wiring.events);
             return;
         }
         h->steps = steps;

@@ -119,7 +119,7 @@ static bool dispatch_to(struct pw_sm *sm, pw_cycle now)
     if (sm->gpu->stopped || !a->launch || a->next_cta == a->ctas || !has_room(sm, a->launch))
         return false;
     if (!start_cta(sm, a->launch, a->next_cta++, now)) {
-        sm->gpu->out_of_memory = true;
+        pw_events_out_of_memory(sm->gpu->wiring.events);
         return false;
     }
     return true;

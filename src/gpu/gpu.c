@@ -173,7 +173,7 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
     g->schedule = pw_warp_policies[config->sm.schedule];
     g->page_order = (uint8_t)__builtin_ctz(config->orders);
     g->page_lines_shift = (uint8_t)(PW_PAGE_SHIFT - PW_LINE_SHIFT + g->page_order);
-    pw_request_pool_init(&g->pool);
+    pw_request_pool_init(&g->pool, wiring->events);
     enum pw_status status = allocate(g, err);
     if (status == PW_OK && wiring->breakdown)
         status = pw_breakdown_create(config, wiring->apps, &g->breakdown, err);
@@ -357,11 +357,6 @@ double pw_gpu_launch_fraction(const struct pw_gpu *g, unsigned app)
 void pw_gpu_set_cycles(struct pw_gpu *g, uint64_t cycles)
 {
     g->cycles = cycles;
-}
-
-bool pw_gpu_out_of_memory(const struct pw_gpu *g)
-{
-    return g->out_of_memory || g->pool.out_of_memory || g->wiring.events->out_of_memory;
 }
 
 static size_t describe_sm(const struct pw_sm *sm, char *out, size_t capacity)

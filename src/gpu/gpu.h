@@ -151,7 +151,6 @@ uint64_t pw_gpu_app_issued(const struct pw_gpu *g, unsigned app);
 uint64_t pw_gpu_memory_instructions(const struct pw_gpu *g);
 double pw_gpu_launch_fraction(const struct pw_gpu *g, unsigned app);
 void pw_gpu_set_cycles(struct pw_gpu *g, uint64_t cycles);
-bool pw_gpu_out_of_memory(const struct pw_gpu *g);
 
 /* Says who waits for whom. */
 void pw_gpu_describe(const struct pw_gpu *g, char *out, size_t capacity);

@@ -150,8 +150,7 @@ struct pw_gpu {
     uint8_t page_lines_shift;       /* lines in such a page, as a power of two */
     uint64_t lines_outstanding;     /* for serial mode */
     struct pw_gpu_manager manager;
-    pw_cycle paused_until; /* no SM issues before */
-    bool out_of_memory;
+    pw_cycle paused_until;          /* no SM issues before */
     bool stopped;                   /* no further CTAs */
     uint64_t cycles;                /* of the run, kept by whoever runs it */
     struct pw_breakdown *breakdown; /* or NULL */

@@ -7,6 +7,7 @@
 #ifndef PW_MEM_REQUEST_H
 #define PW_MEM_REQUEST_H
 
+#include "sim/event.h"
 #include "sim/status.h"
 #include "sim/types.h"
 
@@ -50,20 +51,24 @@ _Static_assert(sizeof(struct pw_request) == 32, "a request is half a host cache 
 /* owner of a request that nobody waits for. */
 #define PW_NO_OWNER UINT32_MAX
 
+/* More requests than one event puts into lists: lines that it parks, that wait at an L2 slice, or that are copied. */
+enum { PW_REQUEST_RESERVE = 1024 };
+
 /* Hands out requests from chunks and takes them back; never returns memory before it is destroyed. */
 struct pw_request_pool {
     struct pw_request *free;
     struct pw_request_chunk *chunks;
     uint64_t in_use;
-    bool out_of_memory;
-    struct pw_request spare; /* stands in when memory is out, until the run loop stops the run */
+    struct pw_events *events; /* told when memory is out; NULL: nobody is */
+    struct pw_request reserve[PW_REQUEST_RESERVE];
+    bool reserve_taken;
 };
 
-void pw_request_pool_init(struct pw_request_pool *p);
+void pw_request_pool_init(struct pw_request_pool *p, struct pw_events *events);
 void pw_request_pool_destroy(struct pw_request_pool *p);
 struct pw_request *pw_request_pool_grow(struct pw_request_pool *p);
 
-/* Never NULL: when memory is out, out_of_memory is set, the run loop stops the run, and a stand-in is returned. */
+/* Never NULL: when memory is out, the present event is the last one to run, and gets by on the reserve. */
 static inline struct pw_request *pw_request_take(struct pw_request_pool *p)
 {
     struct pw_request *r = p->free;

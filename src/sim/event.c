@@ -37,11 +37,18 @@ void pw_events_destroy(struct pw_events *q)
     free(q);
 }
 
+void pw_events_out_of_memory(struct pw_events *q)
+{
+    q->out_of_memory = true;
+    if (q->stop)
+        *q->stop = true;
+}
+
 static bool grow(struct pw_events *q)
 {
     struct pw_event_chunk *c = pw_host_memory(1, sizeof *c);
     if (!c) {
-        q->out_of_memory = true;
+        pw_events_out_of_memory(q);
         return false;
     }
     c->next = q->chunks;
@@ -83,7 +90,7 @@ static void post_late(struct pw_events *q, pw_cycle time, struct pw_event event)
         size_t capacity = q->heap_capacity ? 2 * q->heap_capacity : 256;
         struct pw_late_event *grown = realloc(q->heap, capacity * sizeof *grown);
         if (!grown) {
-            q->out_of_memory = true;
+            pw_events_out_of_memory(q);
             return;
         }
         q->heap = grown;
@@ -202,9 +209,10 @@ static uint64_t run_bucket(struct pw_events *q, pw_cycle time, const volatile bo
     return executed;
 }
 
-uint64_t pw_events_run(struct pw_events *q, pw_cycle limit, const volatile bool *stop)
+uint64_t pw_events_run(struct pw_events *q, pw_cycle limit, volatile bool *stop)
 {
     uint64_t executed = 0;
+    q->stop = stop;
     while (q->pending && !*stop) {
         pw_cycle time = pw_events_next_time(q);
         if (time >= limit)
@@ -213,6 +221,7 @@ uint64_t pw_events_run(struct pw_events *q, pw_cycle limit, const volatile bool 
             advance(q, time);
         executed += run_bucket(q, time, stop);
     }
+    q->stop = NULL;
     q->executed += executed;
     return executed;
 }

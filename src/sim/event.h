@@ -50,7 +50,8 @@ struct pw_late_event {
 struct pw_events {
     pw_cycle now;
     uint64_t executed;
-    bool out_of_memory; /* set once and checked by the run loop; events posted after that are lost */
+    bool out_of_memory;  /* something that the simulation needs could not be had, perhaps an event */
+    volatile bool *stop; /* of the loop under way, or NULL */
     size_t pending;
     struct pw_event_block *free;
     uint64_t occupied[PW_WHEEL_CYCLES / 64];
@@ -82,7 +83,11 @@ static inline void pw_events_post(struct pw_events *q, pw_cycle time, pw_event_f
 
 /* Runs events in order until none is left before `limit` (exclusive) or `*stop` becomes true. Returns the number run.
  * Time stands at the last event run, never beyond it. */
-uint64_t pw_events_run(struct pw_events *q, pw_cycle limit, const volatile bool *stop);
+uint64_t pw_events_run(struct pw_events *q, pw_cycle limit, volatile bool *stop);
+
+/* Memory is out, here or in a unit that lives on this queue: sets out_of_memory and *stop, so that no event runs after
+ * the present one. What cannot be had may be left out until then. */
+void pw_events_out_of_memory(struct pw_events *q);
 
 /* The time of the next event, or PW_NEVER. */
 pw_cycle pw_events_next_time(const struct pw_events *q);

@@ -48,6 +48,8 @@ static void warmup_over(void *object, uint64_t argument, pw_cycle now)
     struct pw_system *s = object;
     s->region_from = pw_system_snapshot(s, now);
     s->region_first = now;
+    if (!s->region_from)
+        fail_memory(s, "statistics");
 }
 
 static enum pw_status check_frames(void *system, struct pw_error *err)
@@ -284,20 +286,26 @@ static uint64_t work_done(const struct pw_system *s)
     return pw_gpu_issued(s->gpu) + pages;
 }
 
+/* What has stopped the events, if it was a failure. */
+static enum pw_status outcome(const struct pw_system *s, struct pw_error *err)
+{
+    if (s->failure.status)
+        return pw_fail(err, s->failure.status, "%s", s->failure.message);
+    return s->events->out_of_memory ? pw_fail_memory(err, "events and requests") : PW_OK;
+}
+
 static enum pw_status loop(struct pw_system *s, struct pw_error *err)
 {
     double begun = wall_clock(), reported = begun;
     uint64_t done = 0;
     pw_cycle progressed = 0;
-    while (!s->stop) {
+    while (!s->stop && !s->events->out_of_memory) {
         pw_cycle next = pw_events_next_time(s->events);
         if (next == PW_NEVER && s->uvm && pw_uvm_stuck(s->uvm, err) != PW_OK)
             return PW_FAILED;
         if (next == PW_NEVER)
             return no_progress(s, "nothing is left to happen, but programs have not ended", err);
         pw_events_run(s->events, next + SLICE_CYCLES, &s->stop);
-        if (pw_gpu_out_of_memory(s->gpu))
-            return pw_fail_memory(err, "events and requests");
         if (s->spec->interrupted && *s->spec->interrupted)
             return pw_fail(err, PW_INTERRUPTED, "interrupted at cycle %llu", (unsigned long long)s->events->now);
         if (work_done(s) != done) {
@@ -312,9 +320,7 @@ static enum pw_status loop(struct pw_system *s, struct pw_error *err)
             report_progress(s, now - begun);
         }
     }
-    if (s->failure.status)
-        return pw_fail(err, s->failure.status, "%s", s->failure.message);
-    return PW_OK;
+    return outcome(s, err);
 }
 
 static enum pw_status close_region(struct pw_system *s, struct pw_error *err)
@@ -359,10 +365,11 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
         pw_system_log_pages(s);
     /* Applications that were started over and what is still on its way to DRAM come to rest after the end, so that the
      * identities can be checked on an idle GPU. */
-    bool never = false;
     if (s->timeline)
         end_timeline(s);
     pw_gpu_stop(s->gpu);
-    pw_events_run(s->events, PW_NEVER, &never);
-    return pw_gpu_check_idle(s->gpu, err);
+    s->stop = false;
+    pw_events_run(s->events, PW_NEVER, &s->stop);
+    status = outcome(s, err);
+    return status == PW_OK ? pw_gpu_check_idle(s->gpu, err) : status;
 }

@@ -308,7 +308,7 @@ void pw_migrator_walked(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
     if (!t->key) {
         if (2 * g->tally_count >= g->tally_capacity) {
             if (!double_tallies(g)) {
-                m->wiring.pool->out_of_memory = true;
+                pw_events_out_of_memory(m->wiring.events);
                 return;
             }
             t = find_tally(g->tallies, g->tally_capacity, key);

@@ -35,7 +35,7 @@ static uint32_t take_job(struct pw_page_manager *m)
         uint32_t capacity = m->job_capacity ? 2 * m->job_capacity : 64;
         struct pw_write_job *jobs = realloc(m->jobs, capacity * sizeof *jobs);
         if (!jobs) {
-            m->wiring.pool->out_of_memory = true;
+            pw_events_out_of_memory(m->wiring.events);
             return NO_JOB;
         }
         m->jobs = jobs;

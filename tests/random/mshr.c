@@ -133,7 +133,7 @@ static void run(uint32_t capacity)
     struct scene *s = calloc(1, sizeof(*s));
     struct pw_error err;
     s->capacity = capacity;
-    pw_request_pool_init(&s->pool);
+    pw_request_pool_init(&s->pool, NULL);
     pw_random_init(&s->random, capacity, "mshr");
     assert_int_equal(pw_mshr_init(&s->mshr, "test", capacity, &err), PW_OK);
     for (unsigned step = 0; step < STEPS; step++) {

@@ -77,7 +77,7 @@ static struct fixture *create(void)
     timed_configure(&f->t);
     const struct pw_config *c = &f->t.config;
     assert_non_null(f->events = pw_events_create(err));
-    pw_request_pool_init(&f->pool);
+    pw_request_pool_init(&f->pool, f->events);
     struct pw_memory_config memory = {.l2 = c->gpu.l2,
                                       .crossbar = c->gpu.crossbar,
                                       .dram = c->gpu.dram,
