@@ -8,8 +8,9 @@
  * have caused is charged from when the line joins it. What a load did before its warp began to wait costs nothing, so
  * nothing is kept of it: parts are cut out of a miss's history when its translation comes, for warps that wait by then.
  *
- * Time counts when a state ends, so a wait that spans the border of a window counts in the later one. The breakdown has no
- * influence on the simulation; without it, the simulation has one branch per issue and per line. */
+ * Time counts when a state ends, so a wait that spans the border of a window counts in the later one; issue slots count
+ * in their own cycles (snapshot.c). The breakdown has no influence on the simulation; without it, the simulation has one
+ * branch per issue and per line. */
 #ifndef PW_GPU_BREAKDOWN_H
 #define PW_GPU_BREAKDOWN_H
 

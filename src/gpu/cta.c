@@ -53,8 +53,10 @@ static void add_resident(struct pw_scheduler *s, pw_cycle now)
 
 static void remove_resident(struct pw_sm *sm, struct pw_scheduler *s)
 {
-    if (!--s->resident)
-        sm->gpu->counters[sm->app].resident_cycles += s->free - s->resident_since;
+    if (--s->resident)
+        return;
+    sm->gpu->counters[sm->app].resident_cycles += s->free - s->resident_since;
+    s->left = s->free;
 }
 
 /* A warp comes into a slot that is still free. */

@@ -137,12 +137,13 @@ static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
     g->lsu_entries = pw_host_memory((size_t)c->count * c->lsu_queue, sizeof *g->lsu_entries);
     g->launches = calloc(apps, sizeof *g->launches);
     g->counters = calloc(apps, sizeof *g->counters);
+    g->open = calloc(apps, sizeof *g->open);
     g->tlb_counters = calloc(apps, sizeof *g->tlb_counters);
     g->l1d_counters = calloc(apps, sizeof *g->l1d_counters);
     g->warp_pool = pw_warp_pool_create(err);
     if (g->wiring.uvm && !pw_gpu_extend_frames(g, g->wiring.frames))
         return pw_fail_memory(err, "frames");
-    if (!g->sms || !g->loads || !g->lsu_entries || !g->launches || !g->counters || !g->tlb_counters ||
+    if (!g->sms || !g->loads || !g->lsu_entries || !g->launches || !g->counters || !g->open || !g->tlb_counters ||
         !g->l1d_counters || !g->warp_pool)
         return pw_fail_memory(err, "GPU");
     return PW_OK;
@@ -223,6 +224,7 @@ void pw_gpu_destroy(struct pw_gpu *g)
     free(g->launches);
     free(g->frame_use);
     free(g->counters);
+    free(g->open);
     free(g->tlb_counters);
     free(g->l1d_counters);
     free(g);
@@ -258,11 +260,23 @@ static enum pw_status check_drained(void *gpu, struct pw_error *err)
     return PW_OK;
 }
 
+/* Issue slots are counted ahead as instructions are, and so is the stay of their warps. */
+static void register_breakdown(struct pw_gpu *g, struct pw_stats *stats)
+{
+    static const char *const ahead[] = {"warp.issue", "warp.resident"};
+    pw_breakdown_register(g->breakdown, stats);
+    for (size_t i = 0; i < 2; i++)
+        pw_stats_counter(stats, ahead[i], "cycles", NULL, g->open, sizeof *g->open,
+                         offsetof(struct pw_sm_open, issued));
+    pw_stats_identity(stats, "warp.issue", "sm.issued");
+}
+
 void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
 {
 #define COUNTER(name, unit, array, type, field, help)                                                                  \
     pw_stats_counter(stats, name, unit, help, g->array, sizeof *g->array, offsetof(struct type, field))
 #define SM(name, unit, field, help) COUNTER("sm." name, unit, counters, pw_sm_counters, field, help)
+#define OPEN(name, unit, field, help) COUNTER("sm." name, unit, open, pw_sm_open, field, help)
 #define TLB(name, field, help) COUNTER("l1_tlb." name, "lookups", tlb_counters, pw_tlb_counters, field, help)
 #define L1D(name, field, help) COUNTER("l1d." name, "accesses", l1d_counters, pw_l1d_counters, field, help)
     pw_stats_counter(stats, "sm.cycles", "cycles", NULL, &g->cycles, 0, 0);
@@ -274,6 +288,13 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
     SM("launches", "launches", launches, "Kernel launches.");
     SM("ctas", "CTAs", ctas, "CTAs started.");
     SM("warps", "warps", warps, "Warps started.");
+    OPEN("issued", "instructions", issued, NULL);
+    OPEN("memory_instructions", "instructions", memory_instructions, NULL);
+    OPEN("stall_cycles", "cycles", stall_cycles, NULL);
+    OPEN("resident_cycles", "cycles", resident_cycles, NULL);
+    OPEN("lines_waiting", "lines", lines_waiting,
+         "Lines in the load-store units and those without a translation, at the end.");
+    pw_stats_level(stats, "sm.lines_waiting");
     TLB("lookups", lookups, "Lookups in the L1 TLBs, one per page of a memory instruction.");
     TLB("hits", hits, "Those that hit.");
     TLB("misses", misses, "Those that missed, merged ones included.");
@@ -285,14 +306,15 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
     L1D("stores", stores, "Lines stored through to the L2, atomics included.");
 #undef COUNTER
 #undef SM
+#undef OPEN
 #undef TLB
 #undef L1D
     pw_stats_identity(stats, "sm.resident_cycles", "sm.issued + sm.stall_cycles");
-    pw_stats_identity(stats, "sm.lines", "l1d.accesses + l1d.stores");
+    pw_stats_identity(stats, "sm.lines", "l1d.accesses + l1d.stores + sm.lines_waiting");
     pw_stats_identity(stats, "l1_tlb.lookups", "l1_tlb.hits + l1_tlb.misses");
     pw_stats_identity(stats, "l1d.accesses", "l1d.hits + l1d.misses");
     if (g->breakdown)
-        pw_breakdown_register(g->breakdown, stats);
+        register_breakdown(g, stats);
     pw_mmu_register(g->mmu, stats);
     pw_memory_register(g->memory, stats);
     pw_stats_identity_check(stats, "every TLB entry maps to the frame in the page table", check_tlbs, g);
@@ -352,11 +374,6 @@ double pw_gpu_launch_fraction(const struct pw_gpu *g, unsigned app)
 {
     const struct pw_app_launch *a = &g->launches[app];
     return a->ctas ? (double)a->done_ctas / a->ctas : 0;
-}
-
-void pw_gpu_set_cycles(struct pw_gpu *g, uint64_t cycles)
-{
-    g->cycles = cycles;
 }
 
 static size_t describe_sm(const struct pw_sm *sm, char *out, size_t capacity)

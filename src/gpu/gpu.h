@@ -73,6 +73,12 @@ struct pw_sm_counters {
     uint64_t launches, ctas, warps;
 };
 
+/* What a snapshot adds to the counters of an application for what is under way; wraps around where they are ahead. */
+struct pw_sm_open {
+    uint64_t issued, memory_instructions, stall_cycles, resident_cycles;
+    uint64_t lines_waiting;
+};
+
 struct pw_l1d_counters {
     uint64_t accesses, hits, misses, merges, stores;
 };
@@ -150,7 +156,14 @@ uint64_t pw_gpu_issued(const struct pw_gpu *g);
 uint64_t pw_gpu_app_issued(const struct pw_gpu *g, unsigned app);
 uint64_t pw_gpu_memory_instructions(const struct pw_gpu *g);
 double pw_gpu_launch_fraction(const struct pw_gpu *g, unsigned app);
-void pw_gpu_set_cycles(struct pw_gpu *g, uint64_t cycles);
+
+/* snapshot.c: where the border of a window lies in its cycle. */
+enum pw_border {
+    PW_BEFORE_CYCLE, /* what is issued in it belongs to the next window */
+    PW_AFTER_EXIT,   /* the exit that has just ended a launch, or the run, belongs to this one */
+};
+/* Brings counters of time up to date: afterwards they have what happened before `now`, the present cycle. */
+void pw_gpu_bring_up_to_date(struct pw_gpu *g, pw_cycle now, enum pw_border border);
 
 /* Says who waits for whom. */
 void pw_gpu_describe(const struct pw_gpu *g, char *out, size_t capacity);

@@ -53,7 +53,11 @@ struct pw_scheduler {
     uint32_t last, last_age; /* slot that issued last, and the age of the warp that was there */
     uint32_t resident;       /* warps */
     pw_cycle resident_since; /* when the first of them came */
-    bool posted;             /* an event is under way */
+    /* What a snapshot in the middle of things needs (snapshot.c): */
+    pw_cycle left;        /* the end of the cycle in which the last one of a stay exited */
+    pw_cycle accessed;    /* that of the last one in which it issued an access to memory */
+    pw_cycle pause_begin; /* from when it has stood still, in a pause */
+    bool posted;          /* an event is under way */
 };
 
 /* A memory instruction in the load-store unit. */
@@ -155,6 +159,7 @@ struct pw_gpu {
     uint64_t cycles;                /* of the run, kept by whoever runs it */
     struct pw_breakdown *breakdown; /* or NULL */
     struct pw_sm_counters *counters;
+    struct pw_sm_open *open;
     struct pw_tlb_counters *tlb_counters;
     struct pw_l1d_counters *l1d_counters;
 };

@@ -139,6 +139,7 @@ static void issue_memory(struct pw_sm *sm, uint32_t slot, pw_cycle now)
     w->next = (uint16_t)(w->next + length);
     sm->gpu->counters[sm->app].issued++;
     sm->gpu->counters[sm->app].memory_instructions++;
+    sm->schedulers[w->scheduler].accessed = now + 1;
     pw_sm_prepare_warp(sm, slot, now);
 }
 
@@ -226,11 +227,11 @@ static void scheduler_step(void *object, uint64_t index, pw_cycle now)
         s->last_age = sm->age[slot];
         if (__builtin_expect(sm->watched, false))
             pw_breakdown_issue(sm, slot, now);
+        sm->gpu->counters[sm->app].stall_cycles += now - idle_since; /* an exit may end a launch, which is counted */
         /* `posted` stays set meanwhile: what becomes ready through this instruction is seen below. */
         uint32_t busy = issue(sm, slot, now);
         if (s->free < now + busy) /* unless the end of a launch has begun a pause */
             s->free = now + busy;
-        sm->gpu->counters[sm->app].stall_cycles += now - idle_since;
         if (sm->gpu->wiring.timeline)
             pw_sm_timeline_stall(sm, (uint32_t)index, idle_since, now);
     }
@@ -245,8 +246,9 @@ static void scheduler_step(void *object, uint64_t index, pw_cycle now)
 static void pause_scheduler(struct pw_sm *sm, uint32_t index, pw_cycle from, pw_cycle until)
 {
     struct pw_scheduler *s = &sm->schedulers[index];
+    pw_cycle now = sm->gpu->wiring.events->now;
     bool issuing = s->free > from;
-    pw_cycle begin = from + (issuing && from == sm->gpu->wiring.events->now);
+    pw_cycle begin = from + (issuing && from == now);
     pw_cycle idle_since = s->free > s->resident_since ? s->free : s->resident_since;
     if (issuing)
         idle_since = begin;
@@ -255,6 +257,8 @@ static void pause_scheduler(struct pw_sm *sm, uint32_t index, pw_cycle from, pw_
         if (sm->gpu->wiring.timeline)
             pw_sm_timeline_stall(sm, index, idle_since, until);
     }
+    if (from == now)
+        s->pause_begin = begin;
     s->free = until + (issuing ? s->free - begin : 0);
 }
 

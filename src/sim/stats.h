@@ -59,8 +59,9 @@ uint64_t pw_stats_exact(const struct pw_stats *s, size_t index, int app, const u
 /* Index of a shown metric by name, or -1. */
 int pw_stats_find(const struct pw_stats *s, const char *name);
 
-/* Identities, checked at the end of every run: "left = sum of right". Names of counters (shown or not), right side
- * separated by " + ". Checked for every application. */
+/* Identities, checked on every number that a run reports: "left = sum of right". Names of counters (shown or not),
+ * right side separated by " + ", each with a factor where there is one, "4096 * pages". Of a level, what it has grown
+ * by counts. */
 void pw_stats_identity(struct pw_stats *s, const char *left, const char *right);
 
 /* Identities that need code: returns PW_OK, or PW_FAILED with the reason. */
@@ -69,6 +70,10 @@ void pw_stats_identity_check(struct pw_stats *s, const char *name, pw_identity_f
 
 size_t pw_stats_identity_count(const struct pw_stats *s);
 const char *pw_stats_identity_name(const struct pw_stats *s, size_t index);
+/* Checks it on the counters as they are now, for every application. */
 enum pw_status pw_stats_identity_run(struct pw_stats *s, size_t index, struct pw_error *err);
+/* Checks it for one application between two snapshots (`from` NULL: since the start). PW_OK for one that needs code. */
+enum pw_status pw_stats_identity_between(const struct pw_stats *s, size_t index, unsigned app, const uint64_t *from,
+                                         const uint64_t *to, struct pw_error *err);
 
 #endif

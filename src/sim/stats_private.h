@@ -26,6 +26,12 @@ struct metric {
     bool is_ratio;
 };
 
+/* factor * counter, on the right of an identity. */
+struct term {
+    uint64_t factor;
+    uint32_t counter;
+};
+
 /* left = sum of terms [first_term, outer_term), or a function. */
 struct identity {
     char *name;

@@ -86,8 +86,10 @@ static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct
         return pw_fail_memory(err, "statistics of a kernel");
     a->span = s->kernels.count - 1;
     if (in_region(s, a->launches) && !s->region_from) {
-        s->region_from = pw_system_snapshot(s, now);
+        s->region_from = pw_system_snapshot(s, now, PW_AFTER_EXIT);
         s->region_first = now;
+        if (!s->region_from)
+            return pw_fail_memory(err, "statistics of a kernel");
     }
     return PW_OK;
 }
@@ -228,14 +230,14 @@ static bool end_row(struct pw_app *a, pw_cycle now)
     struct pw_system *s = a->system;
     if (a->finished)
         return true;
-    struct pw_span *span = &s->kernels.rows[a->span];
-    pw_spans_end(s, span, now);
-    if (in_region(s, a->launches)) {
-        free(s->region_to);
-        s->region_to = pw_system_snapshot(s, now);
-        s->region_outer = now;
-    }
-    return span->to;
+    if (!pw_spans_end(s, &s->kernels.rows[a->span], now, PW_AFTER_EXIT))
+        return false;
+    if (!in_region(s, a->launches))
+        return true;
+    free(s->region_to);
+    s->region_to = pw_system_snapshot(s, now, PW_AFTER_EXIT);
+    s->region_outer = now;
+    return s->region_to;
 }
 
 void pw_app_launch_done(void *system, unsigned app, pw_cycle now)

@@ -35,9 +35,8 @@ static void interval_over(void *object, uint64_t index, pw_cycle now)
     struct pw_system *s = object;
     if (!s->apps_left)
         return;
-    if (index)
-        pw_spans_end(s, &s->intervals.rows[index - 1], now);
-    if (!pw_spans_begin(s, &s->intervals, NULL, 0, (unsigned)index + 1, now))
+    bool ended = !index || pw_spans_end(s, &s->intervals.rows[index - 1], now, PW_BEFORE_CYCLE);
+    if (!ended || !pw_spans_begin(s, &s->intervals, NULL, 0, (unsigned)index + 1, now))
         fail_memory(s, "statistics of an interval");
     pw_events_post(s->events, now + s->spec->interval, interval_over, s, index + 1);
 }
@@ -46,7 +45,7 @@ static void warmup_over(void *object, uint64_t argument, pw_cycle now)
 {
     (void)argument;
     struct pw_system *s = object;
-    s->region_from = pw_system_snapshot(s, now);
+    s->region_from = pw_system_snapshot(s, now, PW_BEFORE_CYCLE);
     s->region_first = now;
     if (!s->region_from)
         fail_memory(s, "statistics");
@@ -330,16 +329,13 @@ static enum pw_status close_region(struct pw_system *s, struct pw_error *err)
     if (s->spec->warmup && !s->region_from)
         return pw_fail(err, PW_USER_ERROR, "--warmup: the run has only %llu cycles", (unsigned long long)s->end);
     if (!s->region_to) {
-        s->region_to = pw_system_snapshot(s, s->end);
+        s->region_to = pw_system_snapshot(s, s->end, PW_AFTER_EXIT);
         s->region_outer = s->end;
     }
     if (!s->region_to)
         return pw_fail_memory(err, "statistics");
-    if (s->intervals.count) {
-        struct pw_span *last = &s->intervals.rows[s->intervals.count - 1];
-        if (!last->to)
-            pw_spans_end(s, last, s->end);
-    }
+    if (s->intervals.count && !pw_spans_end_last(s, &s->intervals, s->end))
+        return pw_fail_memory(err, "statistics of an interval");
     return PW_OK;
 }
 
@@ -370,6 +366,7 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
     pw_gpu_stop(s->gpu);
     s->stop = false;
     pw_events_run(s->events, PW_NEVER, &s->stop);
+    pw_system_bring_up_to_date(s, s->events->now, PW_AFTER_EXIT);
     status = outcome(s, err);
     return status == PW_OK ? pw_gpu_check_idle(s->gpu, err) : status;
 }

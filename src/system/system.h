@@ -98,10 +98,16 @@ void pw_app_launch_done(void *system, unsigned app, pw_cycle now);
 void pw_app_record_launch(const struct pw_app *a, pw_cycle outer);
 
 /* spans.c */
-uint64_t *pw_system_snapshot(struct pw_system *s, pw_cycle now);
+/* Brings every counter up to date, with what the window that ends at this border has. */
+void pw_system_bring_up_to_date(struct pw_system *s, pw_cycle now, enum pw_border border);
+/* The counters then; NULL: out of memory. */
+uint64_t *pw_system_snapshot(struct pw_system *s, pw_cycle now, enum pw_border border);
 bool pw_spans_begin(struct pw_system *s, struct pw_spans *spans, const char *name, unsigned app, unsigned index,
                     pw_cycle now);
-void pw_spans_end(struct pw_system *s, struct pw_span *span, pw_cycle now);
+/* False: out of memory. */
+bool pw_spans_end(struct pw_system *s, struct pw_span *span, pw_cycle now, enum pw_border border);
+/* Ends the last row with the run. */
+bool pw_spans_end_last(struct pw_system *s, struct pw_spans *spans, pw_cycle now);
 void pw_spans_release(struct pw_spans *spans);
 
 /* allocations.c: at the end of a run, before what is left over comes to rest. Keeps what the result has to say of

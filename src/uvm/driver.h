@@ -76,6 +76,8 @@ enum pw_status pw_uvm_create(const struct pw_uvm_config *config, const struct pw
                              struct pw_uvm **out, struct pw_error *err);
 void pw_uvm_destroy(struct pw_uvm *u);
 void pw_uvm_register(struct pw_uvm *u, struct pw_stats *stats);
+/* Counts the faults that wait, before counters are read. */
+void pw_uvm_bring_up_to_date(struct pw_uvm *u);
 struct pw_residency *pw_uvm_residency(struct pw_uvm *u);
 
 enum pw_status pw_uvm_allocate(struct pw_uvm *u, pw_asid asid, const char *name, pw_vpn first, uint64_t bytes,

@@ -109,6 +109,7 @@ struct batch {
 /* Per application, beside those of residency. */
 struct driver_counters {
     uint64_t registered, replayed, forgotten; /* far-fault registers taken; replayed; given back because of a free */
+    uint64_t waiting;                         /* of them, when the last snapshot was taken */
     uint64_t latency;                         /* sum over replays, from registration */
     uint64_t bytes_h2d, bytes_d2h;
     uint64_t pages_lost; /* arrived after their allocation had been freed */

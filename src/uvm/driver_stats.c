@@ -57,6 +57,8 @@ void pw_uvm_register(struct pw_uvm *u, struct pw_stats *stats)
     OWN("uvm.faults_registered", "faults", registered, "Far-fault registers taken: pages that accesses waited for.");
     OWN("uvm.faults_replayed", "faults", replayed, "Those whose accesses were replayed.");
     OWN("uvm.faults_forgotten", "faults", forgotten, "Those whose allocation was freed while accesses waited.");
+    OWN("uvm.faults_waiting", "faults", waiting, "Those whose accesses still wait, at the end.");
+    pw_stats_level(stats, "uvm.faults_waiting");
     OWN("uvm.fault_latency_sum", "cycles", latency, NULL);
 #undef OWN
 #undef PAGES
@@ -69,9 +71,21 @@ void pw_uvm_register(struct pw_uvm *u, struct pw_stats *stats)
                    "uvm.batch_faults_sum", "uvm.batches", 1);
     pw_stats_identity(stats, "uvm.pages_prefetched",
                       "uvm.prefetched_used + uvm.prefetched_evicted + uvm.prefetched_resident");
-    pw_stats_identity(stats, "uvm.faults_registered", "uvm.faults_replayed + uvm.faults_forgotten");
+    pw_stats_identity(stats, "uvm.faults_registered",
+                      "uvm.faults_replayed + uvm.faults_forgotten + uvm.faults_waiting");
+    pw_stats_identity(stats, "uvm.bytes_h2d", "4096 * uvm.pages_in + 4096 * uvm.pages_lost");
+    pw_stats_identity(stats, "uvm.bytes_d2h", "4096 * uvm.pages_written");
     pw_stats_identity_check(stats, "uvm.bytes = pages * 4096", check_bytes, u);
     pw_stats_identity_check(stats, "uvm.residency", check_residency, u);
+}
+
+void pw_uvm_bring_up_to_date(struct pw_uvm *u)
+{
+    for (unsigned app = 0; app < u->wiring.apps; app++)
+        u->counters[app].waiting = 0;
+    for (size_t i = 0; u->faults.count && i < u->faults.capacity; i++)
+        if (u->faults.places[i].page != PW_NO_PAGE)
+            u->counters[pw_residency_asid(u->residency, u->faults.places[i].page)].waiting++;
 }
 
 void pw_uvm_record(struct pw_uvm *u, uint32_t track, const char *name, pw_asid asid, pw_vpn page, pw_cycle from,

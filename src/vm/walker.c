@@ -5,6 +5,7 @@
 #include "mem/crossbar.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const model_names[] = {"memory", "fixed", NULL};
 
@@ -36,13 +37,21 @@ const struct pw_option pw_walk_cache_options[] = {
 
 #define NO_WALK UINT32_MAX
 
+enum walk_state { NOT_WANTED, QUEUED, WALKING };
+
 struct walk {
     pw_vpn vpn;
     pw_paddr reads[PW_TABLE_LEVELS];
     pw_cycle asked, begun;
     uint32_t next; /* in the queue; its track on the timeline while it walks */
     uint8_t count, level;
+    uint8_t state; /* enum walk_state */
     pw_asid asid;
+};
+
+/* Of an application, of the walks under way when a snapshot is taken. */
+struct walks_open {
+    uint64_t count, active; /* cycles that they have walked */
 };
 
 struct pw_walker {
@@ -54,6 +63,7 @@ struct pw_walker {
     struct pw_port cache_ports[8];
     uint32_t cache_shift;
     struct pw_walk_counters *counters;
+    struct walks_open *open;
     uint64_t most_active, most_warps_stalled; /* the latter by one walk in one SM */
     struct pw_lanes walk_lanes, wait_lanes;   /* with a timeline */
 };
@@ -91,7 +101,9 @@ static void finish(struct pw_walker *w, uint32_t id, pw_cycle now)
     struct pw_walk_counters *c = &w->counters[k->asid];
     c->finished++;
     c->latency += now - k->asked;
+    c->queued += k->begun - k->asked;
     c->active += now - k->begun;
+    k->state = NOT_WANTED;
     w->active--;
     if (w->wiring.timeline)
         record_finish(w, k, now);
@@ -108,7 +120,7 @@ static void begin(struct pw_walker *w, uint32_t id, pw_cycle now)
     if (w->active > w->most_active)
         w->most_active = w->active;
     k->begun = now;
-    w->counters[k->asid].queued += now - k->asked;
+    k->state = WALKING;
     if (w->wiring.timeline)
         record_begin(w, k);
     if (w->config.walk.model == PW_WALK_FIXED) {
@@ -228,6 +240,7 @@ void pw_walker_start(struct pw_walker *w, uint32_t id, pw_asid asid, pw_vpn vpn,
     k->asid = asid;
     k->asked = now;
     k->next = NO_WALK;
+    k->state = QUEUED;
     w->counters[asid].count++;
     if (w->queued)
         w->walks[w->queue_last].next = id;
@@ -250,8 +263,9 @@ enum pw_status pw_walker_create(const struct pw_walker_config *config, const str
     w->cache_shift = (uint32_t)__builtin_ctzll(config->cache.line_bytes);
     w->walks = calloc(config->walks, sizeof *w->walks);
     w->counters = calloc(config->apps, sizeof *w->counters);
+    w->open = calloc(config->apps, sizeof *w->open);
     enum pw_status status = PW_OK;
-    if (!w->walks || !w->counters)
+    if (!w->walks || !w->counters || !w->open)
         status = pw_fail_memory(err, "page walker");
     if (wiring->timeline) {
         uint32_t group = pw_timeline_group(wiring->timeline, "Page walker");
@@ -278,6 +292,7 @@ void pw_walker_destroy(struct pw_walker *w)
     pw_lanes_release(&w->wait_lanes);
     free(w->walks);
     free(w->counters);
+    free(w->open);
     free(w);
 }
 
@@ -288,10 +303,16 @@ void pw_walker_register(struct pw_walker *w, struct pw_stats *stats)
                      offsetof(struct pw_walk_counters, field))
     COUNTER("walk.count", "walks", count, "Page walks asked for.");
     COUNTER("walk.finished", "walks", finished, "Page walks that have ended.");
+    pw_stats_counter(stats, "walk.under_way", "walks", "Page walks that have not ended, at the end.", w->open,
+                     sizeof *w->open, offsetof(struct walks_open, count));
+    pw_stats_level(stats, "walk.under_way");
     COUNTER("walk.reads", "reads", reads, "Page-table reads sent to the L2 cache.");
     COUNTER("walk.latency_sum", "cycles", latency, NULL);
     COUNTER("walk.queue_sum", "cycles", queued, NULL);
     COUNTER("walk.active_sum", "cycles", active, NULL);
+    COUNTER("walk.walker_cycles", "cycles", active, NULL);
+    pw_stats_counter(stats, "walk.walker_cycles", "cycles", NULL, w->open, sizeof *w->open,
+                     offsetof(struct walks_open, active));
     COUNTER("walk.warps_stalled_sum", "warps", warps_stalled, NULL);
     COUNTER("walk.sms_stalled_sum", "SMs", sms_stalled, NULL);
     pw_stats_ratio(stats, "walk.latency_mean", "cycles", "Mean time of a walk, from the TLB miss to its end.",
@@ -299,7 +320,7 @@ void pw_walker_register(struct pw_walker *w, struct pw_stats *stats)
     pw_stats_ratio(stats, "walk.queue_mean", "cycles", "The part of it spent waiting for a walker.", "walk.queue_sum",
                    "walk.finished", 1);
     pw_stats_ratio(stats, "walk.concurrent_mean", "walks", "Walks under way at once, averaged over all cycles.",
-                   "walk.active_sum", "sm.cycles", 1);
+                   "walk.walker_cycles", "sm.cycles", 1);
     pw_stats_ratio(stats, "walk.warps_stalled_mean", "warps", "Warps that wait for a walk when it ends.",
                    "walk.warps_stalled_sum", "walk.finished", 1);
     pw_stats_ratio(stats, "walk.sms_stalled_mean", "SMs", "SMs in which warps wait for a walk when it ends.",
@@ -314,9 +335,21 @@ void pw_walker_register(struct pw_walker *w, struct pw_stats *stats)
     COUNTER("pwc.hits", "lookups", cache_hits, "Those that hit.");
     COUNTER("pwc.misses", "lookups", cache_misses, "Those that missed.");
 #undef COUNTER
-    pw_stats_identity(stats, "walk.count", "walk.finished");
+    pw_stats_identity(stats, "walk.count", "walk.finished + walk.under_way");
     pw_stats_identity(stats, "walk.latency_sum", "walk.queue_sum + walk.active_sum");
     pw_stats_identity(stats, "pwc.lookups", "pwc.hits + pwc.misses");
+}
+
+void pw_walker_bring_up_to_date(struct pw_walker *w, pw_cycle now)
+{
+    memset(w->open, 0, w->config.apps * sizeof *w->open);
+    for (uint32_t i = 0; w->active + w->queued && i < w->config.walks; i++) {
+        const struct walk *k = &w->walks[i];
+        if (k->state == NOT_WANTED)
+            continue;
+        w->open[k->asid].count++;
+        w->open[k->asid].active += k->state == WALKING ? now - k->begun : 0;
+    }
 }
 
 void pw_walker_count_stalled(struct pw_walker *w, pw_asid asid, unsigned warps)

@@ -77,6 +77,9 @@ void pw_walker_start(struct pw_walker *w, uint32_t id, pw_asid asid, pw_vpn vpn,
 /* An answer from memory, at its slice. */
 void pw_walker_read_done(void *walker, struct pw_request *r, pw_cycle now);
 
+/* Counts the walks that are under way, and for how long they have been. */
+void pw_walker_bring_up_to_date(struct pw_walker *w, pw_cycle now);
+
 /* Adds an SM and those of its warps that waited for a walk of this address space. */
 void pw_walker_count_stalled(struct pw_walker *w, pw_asid asid, unsigned warps);
 

@@ -296,7 +296,7 @@ static void no_cta_starts_after_the_end(void **state)
     struct timed t = {.kernel = compute, .n = {50}, .ctas = 300, .threads = 512, .neighbours = {&other}};
     timed_run(&t);
     assert_true(t.system->apps[0].finished && t.system->apps[0].present);
-    uint64_t *now = pw_system_snapshot(t.system, t.system->end);
+    uint64_t *now = pw_system_snapshot(t.system, t.system->events->now, PW_AFTER_EXIT);
     assert_non_null(now);
     size_t ctas = timed_index(&t, "sm.ctas"), issued = timed_index(&t, "sm.issued");
     assert_int_equal(pw_stats_exact(t.system->stats, ctas, 0, t.system->region_to, now), 0);

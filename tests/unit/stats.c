@@ -140,6 +140,45 @@ static void identity_is_checked_for_every_application_over_all_units(void **stat
                                      "16 on the right");
 }
 
+/* What a level has grown by counts; it may fall. A term may have a factor. */
+static void identity_is_checked_between_two_snapshots(void **state)
+{
+    (void)state;
+    struct {
+        uint64_t asked, done, waiting, bytes;
+    } c[2] = {{0}};
+    struct pw_error err;
+    struct pw_stats *s = pw_stats_create(2, &err);
+#define COUNTER(name, field) pw_stats_counter(s, name, "", NULL, &c[0].field, sizeof c[0], 0)
+    COUNTER("asked", asked);
+    COUNTER("done", done);
+    COUNTER("waiting", waiting);
+    COUNTER("bytes", bytes);
+#undef COUNTER
+    pw_stats_level(s, "waiting");
+    pw_stats_identity(s, "asked", "done + waiting");
+    pw_stats_identity(s, "bytes", "4096 * done + 8 * asked");
+    assert_int_equal(pw_stats_seal(s, &err), PW_OK);
+    uint64_t from[8], to[8];
+    c[1].asked = 5, c[1].done = 2, c[1].waiting = 3, c[1].bytes = 2 * 4096 + 5 * 8;
+    pw_stats_snapshot(s, from);
+    c[1].asked = 6, c[1].done = 5, c[1].waiting = 1, c[1].bytes += 3 * 4096 + 8;
+    pw_stats_snapshot(s, to);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(pw_stats_identity_between(s, i, 1, NULL, from, &err), PW_OK);
+        assert_int_equal(pw_stats_identity_between(s, i, 1, from, to, &err), PW_OK);
+        assert_int_equal(pw_stats_identity_between(s, i, 0, from, to, &err), PW_OK);
+    }
+    c[1].asked++;
+    pw_stats_snapshot(s, to);
+    assert_int_equal(pw_stats_identity_between(s, 0, 1, from, to, &err), PW_FAILED);
+    assert_string_equal(err.message,
+                        "identity 'asked = done + waiting' is broken: app1 has 2 on the left and 1 on the right");
+    assert_int_equal(pw_stats_identity_between(s, 1, 1, from, to, &err), PW_FAILED);
+    assert_int_equal(pw_stats_identity_between(s, 0, 0, from, to, &err), PW_OK);
+    pw_stats_destroy(s);
+}
+
 static enum pw_status check_flag(void *object, struct pw_error *err)
 {
     return *(bool *)object ? PW_OK : pw_fail(err, PW_FAILED, "frame 7 has two owners");
@@ -325,6 +364,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(windows_count_only_what_happened_between_snapshots, setup, teardown),
         cmocka_unit_test_setup_teardown(large_counters_are_exact, setup, teardown),
         cmocka_unit_test_setup_teardown(identity_is_checked_for_every_application_over_all_units, setup, teardown),
+        cmocka_unit_test(identity_is_checked_between_two_snapshots),
         cmocka_unit_test(coded_identity_reports_its_reason),
         cmocka_unit_test(bad_registration_is_reported_by_seal),
         cmocka_unit_test(number_of_applications_is_checked),

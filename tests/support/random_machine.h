@@ -1,0 +1,174 @@
+/* Machines that nobody would build: seeded random values for the options that decide who waits for whom. */
+#ifndef PW_TESTS_RANDOM_MACHINE_H
+#define PW_TESTS_RANDOM_MACHINE_H
+
+#include "policy/coalesce/coalesce_policy.h"
+#include "policy/evict/evict_policy.h"
+#include "policy/prefetch/prefetch_policy.h"
+#include "sim/random.h"
+
+#include <stdio.h>
+
+enum { MACHINE_SETS = 90, MACHINE_TEXT = 64 };
+
+struct random_machine {
+    char text[MACHINE_SETS][MACHINE_TEXT];
+    const char *sets[MACHINE_SETS];
+    size_t count;
+};
+
+static inline void machine_set(struct random_machine *m, const char *name, uint64_t value)
+{
+    snprintf(m->text[m->count], MACHINE_TEXT, "%s=%llu", name, (unsigned long long)value);
+    m->sets[m->count] = m->text[m->count];
+    m->count++;
+}
+
+static inline void machine_set_text(struct random_machine *m, const char *name, const char *value)
+{
+    snprintf(m->text[m->count], MACHINE_TEXT, "%s=%s", name, value);
+    m->sets[m->count] = m->text[m->count];
+    m->count++;
+}
+
+static inline uint64_t machine_between(struct pw_random *r, uint64_t first, uint64_t last)
+{
+    return first + pw_random_below(r, last - first + 1);
+}
+
+static inline const char *machine_any_of(struct pw_random *r, const char *const *names)
+{
+    uint32_t count = 0;
+    while (names[count])
+        count++;
+    return names[pw_random_below(r, count)];
+}
+
+static inline const char *machine_one_of(struct pw_random *r, const char *a, const char *b)
+{
+    return pw_random_below(r, 2) ? a : b;
+}
+
+static inline void machine_choose_translation(struct random_machine *m, struct pw_random *r)
+{
+    static const char *const sizes[] = {"4KB", "64KB", "2MB"};
+    uint64_t size = pw_random_below(r, 3);
+    machine_set_text(m, "page.size", sizes[size]);
+    static const char *const frames[] = {"first-free", "random", "contiguity"};
+    machine_set_text(m, "page.frames", frames[pw_random_below(r, 3)]);
+    machine_set_text(m, "coalesce.policy", pw_coalesce_policy_names[size ? 0 : pw_random_below(r, 3)]);
+    machine_set(m, "coalesce.interval", machine_between(r, 1000, 20000));
+    machine_set_text(m, "compact.policy", machine_one_of(r, "none", "contiguity-aware"));
+    machine_set(m, "compact.threshold", machine_between(r, 0, 100));
+    if (pw_random_below(r, 3) == 0) {
+        machine_set(m, "page.fragmentation", machine_between(r, 0, 90));
+        machine_set(m, "page.occupancy", machine_between(r, 0, 60));
+        machine_set(m, "dram.bytes", machine_between(r, 64, 256) << 20);
+    }
+    machine_set_text(m, "apps.backing", machine_one_of(r, "in-turn", "one-by-one"));
+    machine_set(m, "page.entry_stride", 8U << pw_random_below(r, 5));
+    uint64_t ways = machine_between(r, 1, 4);
+    machine_set(m, "l1_tlb.base_ways", ways);
+    machine_set(m, "l1_tlb.base_entries", ways * machine_between(r, 1, 6));
+    machine_set(m, "l1_tlb.base_subpages", 1U << pw_random_below(r, 3));
+    machine_set(m, "l1_tlb.large_ways", 0);
+    machine_set(m, "l1_tlb.large_entries", machine_between(r, 1, 20));
+    machine_set(m, "l1_tlb.mshrs", machine_between(r, 1, 8));
+    machine_set(m, "l1_tlb.latency", machine_between(r, 1, 4));
+    machine_set_text(m, "l1_tlb.on_miss", machine_one_of(r, "nonblocking", "stall_lsu"));
+    machine_set(m, "l2_tlb.base_ways", 0);
+    machine_set(m, "l2_tlb.base_entries", machine_between(r, 1, 40));
+    machine_set(m, "l2_tlb.ports", machine_between(r, 1, 3));
+    machine_set(m, "l2_tlb.mshrs", machine_between(r, 1, 6));
+    machine_set(m, "l2_tlb.distance", machine_between(r, 0, 12));
+    machine_set(m, "walk.walkers", machine_between(r, 1, 5));
+    machine_set_text(m, "walk.model", machine_one_of(r, "memory", "fixed"));
+    machine_set(m, "walk.distance", pw_random_below(r, 2) * machine_between(r, 1, 40));
+    machine_set_text(m, "pwc.enabled", machine_one_of(r, "on", "off"));
+}
+
+/* Every other time what it takes to make large pages and to take large frames apart again, in little memory. */
+static inline void machine_choose_large_pages(struct random_machine *m, struct pw_random *r)
+{
+    static const char *const copies[] = {"channel", "bulk", "free"};
+    if (pw_random_below(r, 2))
+        return;
+    machine_set_text(m, "page.size", "4KB");
+    machine_set(m, "page.entry_stride", 8); /* a sparse table needs runs of frames, which such a memory may not have */
+    machine_set_text(m, "page.frames", machine_one_of(r, "contiguity", "first-free"));
+    machine_set_text(m, "coalesce.policy", machine_one_of(r, "in-place", "migrating"));
+    machine_set_text(m, "compact.copy", copies[pw_random_below(r, 3)]);
+    machine_set(m, "compact.bulk_latency", machine_between(r, 1, 500));
+    machine_set_text(m, "dram.bytes", machine_one_of(r, "14MB", "30MB"));
+}
+
+static inline void machine_choose_sms(struct random_machine *m, struct pw_random *r)
+{
+    machine_set(m, "sm.count", machine_between(r, 1, 5));
+    machine_set(m, "sm.schedulers", machine_between(r, 1, 4));
+    machine_set(m, "sm.warps", machine_between(r, 16, 64));
+    machine_set(m, "sm.ctas", machine_between(r, 1, 8));
+    machine_set(m, "sm.dependency_latency", machine_between(r, 1, 12));
+    machine_set(m, "sm.loads_per_warp", 1U << pw_random_below(r, 7));
+    machine_set(m, "sm.lsu_queue", machine_between(r, 1, 4));
+    machine_set(m, "sm.stores", machine_between(r, 1, 8));
+    machine_set_text(m, "sm.schedule", machine_one_of(r, "gto", "rr"));
+    machine_set_text(m, "sm.serial", pw_random_below(r, 8) ? "off" : "on");
+}
+
+static inline void machine_choose_memory(struct random_machine *m, struct pw_random *r)
+{
+    machine_set(m, "l1d.bytes", machine_between(r, 1, 64) * 512);
+    machine_set(m, "l1d.ways", machine_between(r, 1, 4));
+    machine_set(m, "l1d.mshrs", machine_between(r, 1, 6));
+    machine_set_text(m, "l1d.sectored", machine_one_of(r, "on", "off"));
+    machine_set_text(m, "l1d.write", machine_one_of(r, "evict", "update"));
+    machine_set(m, "xbar.bytes_per_cycle", machine_between(r, 8, 130));
+    machine_set(m, "xbar.latency", machine_between(r, 1, 20));
+    machine_set(m, "dram.channels", machine_between(r, 1, 7));
+    machine_set(m, "l2.slices", machine_between(r, 1, 3));
+    machine_set(m, "l2.bytes", machine_between(r, 256, 2048) * 128);
+    machine_set(m, "l2.ways", machine_between(r, 1, 12));
+    machine_set(m, "l2.ports", machine_between(r, 1, 3));
+    machine_set(m, "l2.mshrs", machine_between(r, 1, 6));
+    machine_set_text(m, "l2.sectored", machine_one_of(r, "on", "off"));
+    machine_set(m, "dram.banks", 1U << pw_random_below(r, 5));
+    machine_set(m, "dram.read_queue", machine_between(r, 1, 12));
+    machine_set(m, "dram.path", machine_between(r, 0, 30));
+    machine_set_text(m, "dram.schedule", machine_one_of(r, "fr-fcfs", "fcfs"));
+    machine_set_text(m, "dram.interleave", machine_one_of(r, "line", "page"));
+}
+
+/* Memory down to a single page of each size, every policy, fault latencies down to nothing. */
+static inline void machine_choose_paging(struct random_machine *m, struct pw_random *r)
+{
+    static const char *const modes[] = {"free", "preload", "demand", "demand", "demand"};
+    static const char *const services[] = {"serial", "parallel", "batch"};
+    machine_set_text(m, "paging.mode", modes[pw_random_below(r, 5)]);
+    machine_set_text(m, "uvm.service", services[pw_random_below(r, 3)]);
+    machine_set_text(m, "uvm.prefetch", machine_any_of(r, pw_prefetch_policy_names));
+    machine_set_text(m, "uvm.prefetch_full",
+                     pw_random_below(r, 2) ? "same" : machine_any_of(r, pw_prefetch_policy_names));
+    machine_set_text(m, "uvm.evict", machine_any_of(r, pw_evict_policy_names));
+    machine_set(m, "uvm.fault_latency", pw_random_below(r, 3) * machine_between(r, 0, 500));
+    machine_set(m, "uvm.batch_latency", machine_between(r, 0, 500));
+    machine_set(m, "uvm.batch_faults", machine_between(r, 1, 300));
+    machine_set(m, "uvm.reserve", pw_random_below(r, 2) * machine_between(r, 0, 50));
+    machine_set(m, "uvm.free_buffer", pw_random_below(r, 2) * machine_between(r, 0, 30));
+    if (pw_random_below(r, 2))
+        machine_set(m, "uvm.oversubscription", machine_between(r, 100, 400));
+    else
+        machine_set(m, "uvm.memory", machine_between(r, 1, 600) * 4096 * pw_random_below(r, 2));
+}
+
+static inline void machine_choose(struct random_machine *m, struct pw_random *r)
+{
+    *m = (struct random_machine){.count = 0};
+    machine_choose_sms(m, r);
+    machine_choose_memory(m, r);
+    machine_choose_translation(m, r);
+    machine_choose_paging(m, r);
+    machine_choose_large_pages(m, r);
+}
+
+#endif
