@@ -74,6 +74,12 @@ static bool unmapped(void *gpu, pw_asid asid, pw_vpn vpn, pw_cycle now)
     return false;
 }
 
+static void translation_failed(void *gpu, const struct pw_error *err)
+{
+    const struct pw_gpu *g = gpu;
+    g->wiring.failed(g->wiring.system, err);
+}
+
 static void walked(void *gpu, pw_asid asid, pw_vpn vpn)
 {
     const struct pw_gpu *g = gpu;
@@ -103,7 +109,8 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                 c->orders,
                                 c->sm.count,
                                 g->wiring.apps,
-                                g->wiring.uvm ? c->sm.count * c->l1_tlb.tlb.mshrs : 0};
+                                c->sm.count * c->l1_tlb.tlb.mshrs,
+                                g->wiring.uvm != NULL};
     struct pw_mmu_wiring to = {.events = g->wiring.events,
                                .pool = &g->pool,
                                .memory = g->memory,
@@ -113,7 +120,8 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                .translated = pw_lsu_translated,
                                .stage = g->breakdown ? pw_breakdown_stage : NULL,
                                .walked = g->wiring.tally_walks ? walked : NULL,
-                               .unmapped = unmapped};
+                               .unmapped = unmapped,
+                               .failed = translation_failed};
     status = pw_mmu_create(&mmu, &to, &g->mmu, err);
     if (status != PW_OK)
         return status;

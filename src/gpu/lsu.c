@@ -163,6 +163,17 @@ static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, bool
     return PW_LSU_NOT_WAITING;
 }
 
+/* Fails the run, since the L1 TLB has a wrong frame; goes on to the end of the event with the right one. */
+static void fail_wrong(struct pw_sm *sm, struct pw_lsu_entry *e, pw_vpn vpn)
+{
+    struct pw_gpu *g = sm->gpu;
+    const struct pw_page_table *table = g->wiring.tables[sm->app];
+    struct pw_error err;
+    pw_frame_is_wrong(table, "an L1 TLB", sm->app, vpn, e->frame, &err);
+    g->wiring.failed(g->wiring.system, &err);
+    e->frame = pw_page_table_lookup(table, vpn).frame;
+}
+
 /* Makes the translation of the head's next line known, if it can be. */
 static enum pw_lsu_wait translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_cycle now)
 {
@@ -182,6 +193,8 @@ static enum pw_lsu_wait translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
     }
     if (!e->translated)
         return miss_page(sm, e, false, now);
+    if (__builtin_expect(!pw_frame_is_right(g->wiring.tables[sm->app], vpn, e->frame), false))
+        fail_wrong(sm, e, vpn);
     if (g->wiring.uvm && !pw_uvm_touch(g->wiring.uvm, sm->app, vpn, e->kind != PW_REQUEST_READ, now)) {
         e->translated = false;
         return miss_page(sm, e, true, now);
@@ -315,12 +328,11 @@ static void replay_parked(struct pw_sm *sm, struct pw_mshr_entry *miss, pw_pfn f
     }
 }
 
-unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, pw_cycle now)
+unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, struct pw_translation t, pw_cycle now)
 {
     struct pw_gpu *g = gpu;
     struct pw_sm *sm = &g->sms[sm_id];
     uint64_t page = vpn.v >> g->page_order;
-    struct pw_translation t = pw_page_table_lookup(g->wiring.tables[sm->app], vpn);
     if (!t.present) { /* it has left while the answer was under way */
         pw_mmu_request(g->mmu, sm_id, sm->app, vpn, now);
         return 0;

@@ -5,6 +5,7 @@
 #include "mem/mshr.h"
 #include "vm/far_faults.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,20 @@ struct miss {
     uint64_t sms[SM_WORDS]; /* who asked: an SM asks only once */
 };
 
+/* Between an SM and the MMU: a request on its way there or without a miss register, or an answer on its way back. There
+ * are as many as pages that SMs can wait for, so they never run out. */
+struct message {
+    struct message *next; /* while it waits for a miss register, or is free */
+    pw_vpn vpn;
+    pw_cycle since;      /* it has waited for a miss register */
+    pw_pfn frame;        /* of an answer */
+    uint32_t shootdowns; /* that there had been when it was sent */
+    uint16_t sm;
+    pw_asid asid;
+    uint8_t order;
+    bool walked; /* the answer is that of a walk */
+};
+
 struct pw_mmu {
     struct pw_mmu_config config;
     struct pw_mmu_wiring wiring;
@@ -36,47 +51,73 @@ struct pw_mmu {
     struct pw_mshr mshr;
     struct miss *misses;
     struct pw_far_faults far_faults;
-    /* Requests that found no free miss register; vaddr_line holds the message, line and owner the time. */
-    struct pw_request_list waiting;
+    struct message *messages, *free;
+    struct message *first_waiting, *last_waiting; /* requests that found no free miss register */
+    uint32_t waiting;
+    uint32_t shootdowns; /* wraps around, long after whatever was under way */
     struct pw_tlb_counters *counters;
     uint64_t answers_under_way, requests_under_way;
     struct pw_lanes wait_lanes; /* with a timeline: for those that wait for a miss register */
 };
 
-/* A message between SM and MMU, packed into an event's argument. */
-static uint64_t pack(pw_vpn vpn, pw_asid asid, bool walked, uint32_t sm)
+static struct message *take_message(struct pw_mmu *m, uint32_t sm, pw_asid asid, pw_vpn vpn)
 {
-    return vpn.v << 24 | (uint64_t)asid << 16 | (uint64_t)walked << 15 | sm;
+    struct message *message = m->free;
+    assert(message);
+    m->free = message->next;
+    message->vpn = vpn;
+    message->sm = (uint16_t)sm;
+    message->asid = asid;
+    message->walked = false;
+    return message;
 }
 
-static pw_vpn message_vpn(uint64_t message)
+static void give_message(struct pw_mmu *m, struct message *message)
 {
-    return (pw_vpn){message >> 24};
+    message->next = m->free;
+    m->free = message;
 }
 
-static pw_asid message_asid(uint64_t message)
+/* Fails the run, since this is not the translation of the page; returns the one that is. */
+static struct pw_translation fail_wrong(struct pw_mmu *m, const char *who, pw_asid asid, pw_vpn vpn, pw_pfn frame)
 {
-    return (pw_asid)(message >> 16);
+    struct pw_error err;
+    pw_frame_is_wrong(m->wiring.tables[asid], who, asid, vpn, frame, &err);
+    m->wiring.failed(m->wiring.sms, &err);
+    return pw_page_table_lookup(m->wiring.tables[asid], vpn);
 }
 
-static uint32_t message_sm(uint64_t message)
+/* The translation that an answer brings. A page that was coalesced meanwhile is where it was, and large by now. */
+static struct pw_translation judge_answer(struct pw_mmu *m, const struct message *answer)
 {
-    return message & 0x7fff;
+    struct pw_translation t = pw_page_table_lookup(m->wiring.tables[answer->asid], answer->vpn);
+    bool same = t.present && t.frame.v == answer->frame.v && t.order >= answer->order;
+    if (__builtin_expect(!same && m->shootdowns == answer->shootdowns, false))
+        return fail_wrong(m, "the answer to a miss of an L1 TLB", answer->asid, answer->vpn, answer->frame);
+    if (same)
+        t.frame = answer->frame;
+    return t;
 }
 
-static void answer_arrives(void *object, uint64_t message, pw_cycle now)
+static void answer_arrives(void *object, uint64_t argument, pw_cycle now)
 {
     struct pw_mmu *m = object;
+    struct message *answer = (struct message *)(uintptr_t)argument, a = *answer;
+    struct pw_translation t = judge_answer(m, answer);
     m->answers_under_way--;
-    unsigned warps = m->wiring.translated(m->wiring.sms, message_sm(message), message_vpn(message), now);
-    if (message >> 15 & 1)
-        pw_walker_count_stalled(m->walker, message_asid(message), warps);
+    give_message(m, answer);
+    unsigned warps = m->wiring.translated(m->wiring.sms, a.sm, a.vpn, t, now);
+    if (a.walked)
+        pw_walker_count_stalled(m->walker, a.asid, warps);
 }
 
-static void send_answer(struct pw_mmu *m, uint64_t message, pw_cycle at)
+static void send_answer(struct pw_mmu *m, struct message *message, struct pw_translation translation, pw_cycle at)
 {
     m->answers_under_way++;
-    pw_events_post(m->wiring.events, at + m->config.l2_tlb.distance, answer_arrives, m, message);
+    message->frame = translation.frame;
+    message->order = translation.order;
+    message->shootdowns = m->shootdowns;
+    pw_events_post(m->wiring.events, at + m->config.l2_tlb.distance, answer_arrives, m, (uintptr_t)message);
 }
 
 static uint64_t miss_key(const struct pw_mmu *m, pw_asid asid, pw_vpn vpn)
@@ -99,26 +140,26 @@ static void note_stage(struct pw_mmu *m, const uint64_t *sms, pw_vpn vpn, enum p
             m->wiring.stage(m->wiring.sms, word * 64 + (uint32_t)__builtin_ctzll(bits), vpn, stage, from);
 }
 
-static uint32_t add_miss(struct pw_mmu *m, uint64_t key, uint64_t message)
+static uint32_t add_miss(struct pw_mmu *m, uint64_t key, const struct message *message)
 {
     uint32_t id = pw_mshr_place(&m->mshr, pw_mshr_add(&m->mshr, key));
     struct miss *e = &m->misses[id];
-    e->asid = message_asid(message);
-    e->vpn = message_vpn(message);
+    e->asid = message->asid;
+    e->vpn = message->vpn;
     memset(e->sms, 0, m->sm_words * sizeof e->sms[0]);
     return id;
 }
 
 /* Merges into the page's miss or registers a new one whose walk starts at `at`. False when no register is free. */
-static bool register_miss(struct pw_mmu *m, uint64_t message, pw_cycle at, bool count)
+static bool register_miss(struct pw_mmu *m, const struct message *message, pw_cycle at, bool count)
 {
-    uint64_t key = miss_key(m, message_asid(message), message_vpn(message));
-    uint32_t sm = message_sm(message);
+    uint64_t key = miss_key(m, message->asid, message->vpn);
+    uint32_t sm = message->sm;
     const struct pw_mshr_entry *outstanding = pw_mshr_find(&m->mshr, key);
     uint32_t id;
     if (outstanding) {
         id = pw_mshr_place(&m->mshr, outstanding);
-        m->counters[message_asid(message)].merges += count;
+        m->counters[message->asid].merges += count;
     } else if (pw_mshr_full(&m->mshr)) {
         return false;
     } else {
@@ -127,22 +168,25 @@ static bool register_miss(struct pw_mmu *m, uint64_t message, pw_cycle at, bool 
     }
     m->misses[id].sms[sm / 64] |= 1ULL << (sm % 64);
     if (m->wiring.stage)
-        m->wiring.stage(m->wiring.sms, sm, message_vpn(message), PW_MISS_WALK_QUEUE, at);
+        m->wiring.stage(m->wiring.sms, sm, message->vpn, PW_MISS_WALK_QUEUE, at);
     return true;
 }
 
 /* Probes the arrays one after the other, large first; returns the cycles the probes took. */
-static uint32_t probe(struct pw_mmu *m, uint64_t message, bool *out_hit)
+static uint32_t probe(struct pw_mmu *m, const struct message *message, struct pw_translation *out)
 {
-    pw_pfn frame;
-    pw_asid asid = message_asid(message);
-    pw_vpn vpn = message_vpn(message);
     uint32_t latency = m->config.l2_tlb.tlb.latency;
-    *out_hit = pw_tlb_array_lookup(&m->tlb.large, asid, vpn, &frame);
-    if (*out_hit || !m->tlb.base.state)
-        return latency;
-    *out_hit = pw_tlb_array_lookup(&m->tlb.base, asid, vpn, &frame);
-    return m->tlb.large.state ? 2 * latency : latency;
+    const struct pw_tlb_array *array = &m->tlb.large;
+    out->present = pw_tlb_array_lookup(array, message->asid, message->vpn, &out->frame);
+    if (!out->present && m->tlb.base.state) {
+        latency = array->state ? 2 * latency : latency;
+        array = &m->tlb.base;
+        out->present = pw_tlb_array_lookup(array, message->asid, message->vpn, &out->frame);
+    }
+    out->order = array->order;
+    if (out->present && !pw_frame_is_right(m->wiring.tables[message->asid], message->vpn, out->frame))
+        *out = fail_wrong(m, "the L2 TLB", message->asid, message->vpn, out->frame);
+    return latency;
 }
 
 static pw_cycle take_port(struct pw_mmu *m, pw_cycle now)
@@ -154,68 +198,78 @@ static pw_cycle take_port(struct pw_mmu *m, pw_cycle now)
     return pw_port_receive(best, now, 1);
 }
 
-static void wait_for_register(struct pw_mmu *m, uint64_t message, pw_cycle now)
+static void wait_for_register(struct pw_mmu *m, struct message *message, pw_cycle now)
 {
-    struct pw_request *r = pw_request_take(m->wiring.pool);
-    *r = (struct pw_request){.vaddr_line = message, .line = (uint32_t)now, .owner = (uint32_t)(now >> 32)};
-    pw_request_list_push(&m->waiting, r);
+    message->since = now;
+    message->next = NULL;
+    if (m->first_waiting)
+        m->last_waiting->next = message;
+    else
+        m->first_waiting = message;
+    m->last_waiting = message;
+    m->waiting++;
 }
 
-static void record_wait(struct pw_mmu *m, const struct pw_request *r, pw_cycle now)
+static void record_wait(struct pw_mmu *m, const struct message *message, pw_cycle now)
 {
-    pw_cycle since = (uint64_t)r->owner << 32 | r->line;
-    uint32_t track = pw_lanes_take(&m->wait_lanes, since);
+    uint32_t track = pw_lanes_take(&m->wait_lanes, message->since);
     pw_lanes_give(&m->wait_lanes, track, now);
     pw_timeline_record(m->wiring.timeline, &(struct pw_interval){.track = track,
                                                                  .name = "wait for a miss register",
-                                                                 .from = since,
+                                                                 .from = message->since,
                                                                  .to = now,
-                                                                 .app = message_asid(r->vaddr_line),
+                                                                 .app = message->asid,
                                                                  .has_page = true,
-                                                                 .page = message_vpn(r->vaddr_line)});
+                                                                 .page = message->vpn});
 }
 
-static void request_arrives(void *object, uint64_t message, pw_cycle now)
+static void request_arrives(void *object, uint64_t argument, pw_cycle now)
 {
     struct pw_mmu *m = object;
+    struct message *message = (struct message *)(uintptr_t)argument;
     m->requests_under_way--;
     pw_cycle looked_up = now;
     if (m->config.l2_tlb.enabled) {
-        struct pw_tlb_counters *c = &m->counters[message_asid(message)];
-        bool hit;
-        looked_up = take_port(m, now) + probe(m, message, &hit);
+        struct pw_tlb_counters *c = &m->counters[message->asid];
+        struct pw_translation found;
+        looked_up = take_port(m, now) + probe(m, message, &found);
         c->lookups++;
-        c->hits += hit;
-        c->misses += !hit;
-        if (hit) {
-            send_answer(m, message, looked_up);
+        c->hits += found.present;
+        c->misses += !found.present;
+        if (found.present) {
+            send_answer(m, message, found, looked_up);
             return;
         }
     }
-    if (m->waiting.first || !register_miss(m, message, looked_up, true))
+    if (m->first_waiting || !register_miss(m, message, looked_up, true))
         wait_for_register(m, message, now);
+    else
+        give_message(m, message);
 }
 
 void pw_mmu_request(struct pw_mmu *m, uint32_t sm, pw_asid asid, pw_vpn vpn, pw_cycle at)
 {
     m->requests_under_way++;
-    pw_events_post(m->wiring.events, at + m->config.l2_tlb.distance, request_arrives, m, pack(vpn, asid, false, sm));
+    pw_events_post(m->wiring.events, at + m->config.l2_tlb.distance, request_arrives, m,
+                   (uintptr_t)take_message(m, sm, asid, vpn));
 }
 
 /* Lets those wait no longer that find a free register, a miss to merge into, or by now a translation. */
 static void serve_waiting(struct pw_mmu *m, pw_cycle now)
 {
-    while (m->waiting.first) {
-        uint64_t message = m->waiting.first->vaddr_line;
-        bool hit = false;
-        uint32_t latency = m->config.l2_tlb.enabled ? probe(m, message, &hit) : 0;
-        if (hit)
-            send_answer(m, message, now + latency);
-        else if (!register_miss(m, message, now, false))
+    for (struct message *message; (message = m->first_waiting) != NULL;) {
+        struct pw_translation found = {.present = false};
+        uint32_t latency = m->config.l2_tlb.enabled ? probe(m, message, &found) : 0;
+        if (!found.present && !register_miss(m, message, now, false))
             return;
         if (m->wiring.timeline)
-            record_wait(m, m->waiting.first, now);
-        pw_request_give(m->wiring.pool, pw_request_list_pop(&m->waiting));
+            record_wait(m, message, now);
+        m->first_waiting = message->next;
+        m->waiting--;
+        if (found.present)
+            send_answer(m, message, found, now + latency);
+        else
+            give_message(m, message);
     }
 }
 
@@ -225,8 +279,11 @@ static void answer(struct pw_mmu *m, pw_asid asid, pw_vpn vpn, struct pw_transla
     if (m->config.l2_tlb.enabled)
         pw_tlb_insert(&m->tlb, asid, vpn, translation);
     for (uint32_t word = 0; word < m->sm_words; word++)
-        for (uint64_t bits = sms[word]; bits; bits &= bits - 1)
-            send_answer(m, pack(vpn, asid, walked, word * 64 + (uint32_t)__builtin_ctzll(bits)), now);
+        for (uint64_t bits = sms[word]; bits; bits &= bits - 1) {
+            struct message *message = take_message(m, word * 64 + (uint32_t)__builtin_ctzll(bits), asid, vpn);
+            message->walked = walked;
+            send_answer(m, message, translation, now);
+        }
 }
 
 static void walk_done(void *client, uint32_t id, struct pw_translation translation, pw_cycle now)
@@ -235,6 +292,8 @@ static void walk_done(void *client, uint32_t id, struct pw_translation translati
     struct miss *e = &m->misses[id];
     pw_asid asid = e->asid;
     pw_vpn vpn = e->vpn;
+    if (translation.present && !pw_frame_is_right(m->wiring.tables[asid], vpn, translation.frame))
+        translation = fail_wrong(m, "a page walk", asid, vpn, translation.frame);
     if (m->wiring.stage) {
         note_stage(m, e->sms, vpn, PW_MISS_WALK, pw_walker_begun(m->walker, id));
         note_stage(m, e->sms, vpn, translation.present ? PW_MISS_L2_TLB : PW_MISS_FAR_FAULT, now);
@@ -271,12 +330,15 @@ void pw_mmu_page_arrived(struct pw_mmu *m, pw_asid asid, pw_vpn vpn, pw_cycle no
 static enum pw_status init_misses(struct pw_mmu *m, struct pw_error *err)
 {
     m->misses = calloc(m->config.l2_tlb.tlb.mshrs, sizeof *m->misses);
+    m->messages = calloc(m->config.requests, sizeof *m->messages);
     m->counters = calloc(m->config.apps, sizeof *m->counters);
-    if (!m->misses || !m->counters)
+    if (!m->misses || !m->messages || !m->counters)
         return pw_fail_memory(err, "L2 TLB");
+    for (uint32_t i = m->config.requests; i > 0; i--)
+        give_message(m, &m->messages[i - 1]);
     enum pw_status status = pw_mshr_init(&m->mshr, "l2_tlb.mshrs", m->config.l2_tlb.tlb.mshrs, err);
     if (status == PW_OK && m->config.far_faults)
-        status = pw_far_faults_init(&m->far_faults, m->sm_words, m->config.far_faults, err);
+        status = pw_far_faults_init(&m->far_faults, m->sm_words, m->config.requests, err);
     return status;
 }
 
@@ -326,6 +388,7 @@ void pw_mmu_destroy(struct pw_mmu *m)
     pw_walker_destroy(m->walker);
     pw_tlb_release(&m->tlb);
     free(m->misses);
+    free(m->messages);
     pw_mshr_release(&m->mshr);
     pw_far_faults_release(&m->far_faults);
     pw_lanes_release(&m->wait_lanes);
@@ -347,6 +410,11 @@ void pw_mmu_register(struct pw_mmu *m, struct pw_stats *stats)
     pw_walker_register(m->walker, stats);
 }
 
+struct pw_tlb *pw_mmu_tlb(struct pw_mmu *m)
+{
+    return &m->tlb;
+}
+
 struct pw_walker *pw_mmu_walker(struct pw_mmu *m)
 {
     return m->walker;
@@ -354,6 +422,7 @@ struct pw_walker *pw_mmu_walker(struct pw_mmu *m)
 
 unsigned pw_mmu_invalidate(struct pw_mmu *m, pw_asid asid, pw_vpn first, pw_vpn outer)
 {
+    m->shootdowns++;
     pw_walker_flush_cache(m->walker);
     return pw_tlb_invalidate(&m->tlb, asid, first, outer);
 }
@@ -365,7 +434,7 @@ enum pw_status pw_mmu_check(const struct pw_mmu *m, struct pw_error *err)
 
 uint64_t pw_mmu_pending(const struct pw_mmu *m)
 {
-    return m->requests_under_way + m->answers_under_way + m->mshr.in_use + m->waiting.count + m->far_faults.mshr.in_use;
+    return m->requests_under_way + m->answers_under_way + m->mshr.in_use + m->waiting + m->far_faults.mshr.in_use;
 }
 
 size_t pw_mmu_describe(const struct pw_mmu *m, char *out, size_t capacity)
@@ -373,7 +442,7 @@ size_t pw_mmu_describe(const struct pw_mmu *m, char *out, size_t capacity)
     int n = snprintf(out, capacity,
                      "  translation: %u misses in the L2 TLB's registers, %u requests wait for one; %u walks under "
                      "way, %u wait for a walker; %u pages are waited for that are not on the GPU\n",
-                     m->mshr.in_use, m->waiting.count, pw_walker_active(m->walker), pw_walker_queued(m->walker),
+                     m->mshr.in_use, m->waiting, pw_walker_active(m->walker), pw_walker_queued(m->walker),
                      m->far_faults.mshr.in_use);
     return n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity;
 }

@@ -2,12 +2,17 @@
  *
  * An SM whose L1 TLB misses sends the page's number; the answer comes back as a call. On its way the request takes a
  * port of the L2 TLB and is looked up; a hit answers after the latency. A miss takes a miss register, or merges into
- * the one that the page already has, and starts a walk. When there is no L2 TLB (design pwcache) requests go to
- * the miss registers directly.
+ * the one that the page already has, and starts a walk. When there is no L2 TLB (design pwcache) requests go to the
+ * miss registers directly.
  *
  * The L2 TLB sits beside the L2 cache (MASK, Section 3, footnote 2), so a request and its answer each cross the
  * distance between SM and L2; they are small and are not charged for bandwidth. Large entries are probed before base
  * entries where both exist, each probe at the full latency (docs/decisions.md).
+ *
+ * The answer carries the translation that the TLB or the walk has returned, and that is the one which is used. The page
+ * table is the judge: each translation is compared with it when it is returned and again when the answer arrives. Until
+ * then its page may have left or moved, which no machine could do without a shootdown; that finds the answer under way
+ * and puts it right, or takes it back. Where there was no shootdown, a difference is a defect and the run fails.
  *
  * Left out: the miss registers are looked up when a request arrives, with the tags, not when its lookup ends; a request
  * that merges into a walk in its last `latency` cycles is answered with it, up to that much too early. */
@@ -42,7 +47,8 @@ struct pw_mmu_config {
     pw_page_orders orders;
     uint32_t sms;
     unsigned apps;
-    uint32_t far_faults; /* pages that SMs can wait for at once; 0: all memory is mapped */
+    uint32_t requests; /* pages that all SMs can wait for at once */
+    bool far_faults;   /* they may wait for pages that are not mapped */
 };
 
 struct pw_mmu_wiring {
@@ -52,15 +58,17 @@ struct pw_mmu_wiring {
     const struct pw_page_table *const *tables; /* by address space */
     struct pw_timeline *timeline;              /* or NULL */
     void *sms;
-    /* The translation of this page is at SM `sm`. The SM reads the page table itself,
-     * so that it never sees a mapping that has changed meanwhile. Returns the number of warps that waited. */
-    unsigned (*translated)(void *sms, uint32_t sm, pw_vpn vpn, pw_cycle now);
+    /* The translation of this page is at SM `sm`; not present: the page has left meanwhile, and the SM has to ask
+     * again. Returns the number of warps that waited. */
+    unsigned (*translated)(void *sms, uint32_t sm, pw_vpn vpn, struct pw_translation translation, pw_cycle now);
     /* NULL, or called when the stage of an SM's miss is known to change, or to have changed, at `from`; before `translated`. */
     void (*stage)(void *sms, uint32_t sm, pw_vpn vpn, enum pw_miss_stage stage, pw_cycle from);
     /* NULL, or told of each walk that has found a mapping. */
     void (*walked)(void *sms, pw_asid asid, pw_vpn vpn);
     /* A walk found no mapping. True: the page will come, and pw_mmu_page_arrived says when. False: the run fails. */
     bool (*unmapped)(void *sms, pw_asid asid, pw_vpn vpn, pw_cycle now);
+    /* A translation is wrong; the run must stop. */
+    void (*failed)(void *sms, const struct pw_error *err);
 };
 
 enum pw_status pw_mmu_create(const struct pw_mmu_config *config, const struct pw_mmu_wiring *wiring,
@@ -77,6 +85,9 @@ void pw_mmu_await_page(struct pw_mmu *m, uint32_t sm, pw_asid asid, pw_vpn vpn);
 
 /* A page that a walk did not find is mapped now: whoever waits for it is answered. */
 void pw_mmu_page_arrived(struct pw_mmu *m, pw_asid asid, pw_vpn vpn, pw_cycle now);
+
+/* The L2 TLB, for tests that break it. */
+struct pw_tlb *pw_mmu_tlb(struct pw_mmu *m);
 
 /* Its walker, to which the memory system answers. */
 struct pw_walker *pw_mmu_walker(struct pw_mmu *m);

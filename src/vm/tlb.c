@@ -1,6 +1,8 @@
 /* The two arrays of a TLB, built for the page sizes in use, and the checks over them. */
 #include "vm/tlb.h"
 
+#include <stdio.h>
+
 const struct pw_option pw_tlb_options[] = {
     {"organisation", PW_OPTION_CHOICE, offsetof(struct pw_tlb_config, organisation), 0, 0, "plain", "",
      pw_tlb_policy_names, "How an array of the TLB stores translations.", false},
@@ -92,6 +94,17 @@ static unsigned invalidate_array(struct pw_tlb_array *a, pw_asid asid, pw_vpn fi
 unsigned pw_tlb_invalidate(struct pw_tlb *t, pw_asid asid, pw_vpn first, pw_vpn outer)
 {
     return invalidate_array(&t->base, asid, first, outer) + invalidate_array(&t->large, asid, first, outer);
+}
+
+void pw_frame_is_wrong(const struct pw_page_table *table, const char *who, pw_asid asid, pw_vpn vpn, pw_pfn frame,
+                       struct pw_error *err)
+{
+    struct pw_translation t = pw_page_table_lookup(table, vpn);
+    char right[32] = "no page";
+    if (t.present)
+        snprintf(right, sizeof right, "frame 0x%x", t.frame.v);
+    pw_fail(err, PW_FAILED, "%s returned frame 0x%x for page 0x%llx of app%u, where the page table has %s", who,
+            frame.v, (unsigned long long)vpn.v, asid, right);
 }
 
 struct check {

@@ -64,6 +64,17 @@ void pw_tlb_insert(struct pw_tlb *t, pw_asid asid, pw_vpn vpn, struct pw_transla
 /* Shootdown: drops every translation of pages that overlap [first, outer). Returns how many. */
 unsigned pw_tlb_invalidate(struct pw_tlb *t, pw_asid asid, pw_vpn first, pw_vpn outer);
 
+/* Whether this is the frame of the page. */
+static inline bool pw_frame_is_right(const struct pw_page_table *table, pw_vpn vpn, pw_pfn frame)
+{
+    struct pw_translation t = pw_page_table_lookup(table, vpn);
+    return t.present && t.frame.v == frame.v;
+}
+
+/* Says that `who` has returned a wrong one. */
+void pw_frame_is_wrong(const struct pw_page_table *table, const char *who, pw_asid asid, pw_vpn vpn, pw_pfn frame,
+                       struct pw_error *err);
+
 /* The identity "every entry maps to the same frame as the page table". A base entry may lie in a region that has been
  * coalesced since; a large entry exists only while its page is large. */
 enum pw_status pw_tlb_check(const struct pw_tlb *t, const struct pw_page_table *const *tables, const char *name,

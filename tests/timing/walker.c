@@ -26,14 +26,24 @@ struct fixture {
     struct answer answers[ANSWERS];
     unsigned count;
     uint32_t warps; /* that each answer is said to wake */
+    struct pw_translation last;
+    struct pw_error failure;
 };
 
-static unsigned translated(void *object, uint32_t sm, pw_vpn vpn, pw_cycle now)
+static unsigned translated(void *object, uint32_t sm, pw_vpn vpn, struct pw_translation translation, pw_cycle now)
 {
     struct fixture *f = object;
+    f->last = translation;
     assert_true(f->count < ANSWERS);
     f->answers[f->count++] = (struct answer){sm, vpn.v, now};
     return f->warps;
+}
+
+static void failed(void *object, const struct pw_error *err)
+{
+    struct fixture *f = object;
+    if (!f->failure.status)
+        f->failure = *err;
 }
 
 static bool unmapped(void *object, pw_asid asid, pw_vpn vpn, pw_cycle now)
@@ -79,13 +89,15 @@ static struct fixture *create(const char *machine, const char *const *sets)
     for (unsigned i = 0; i < APPS; i++)
         map_pages(f, i);
     f->tlb = c->gpu.l2_tlb;
-    struct pw_mmu_config config = {c->gpu.l2_tlb, c->gpu.walk, c->gpu.walk_cache, c->gpu.orders, 128, APPS, 0};
+    struct pw_mmu_config config = {c->gpu.l2_tlb, c->gpu.walk, c->gpu.walk_cache, c->gpu.orders, 128, APPS,
+                                   1024,          false};
     struct pw_mmu_wiring wiring = {.events = f->events,
                                    .pool = &f->pool,
                                    .tables = f->tables,
                                    .sms = f,
                                    .translated = translated,
-                                   .unmapped = unmapped};
+                                   .unmapped = unmapped,
+                                   .failed = failed};
     assert_int_equal(pw_mmu_create(&config, &wiring, &f->mmu, &err), PW_OK);
     assert_non_null(f->stats = pw_stats_create(APPS, &err));
     static const struct pw_sm_counters cycles[APPS];
@@ -418,6 +430,92 @@ static void peaks_are_walks_at_once_and_warps_of_one_sm(void **state)
     destroy(f);
 }
 
+/* Runs up to the cycle before the answer to a miss arrives; gives the page that was asked for. */
+static pw_vpn answer_under_way(struct fixture *f)
+{
+    bool never = false;
+    ask(f, 3, 0, 7, 0);
+    pw_events_run(f->events, hit_time(f) + WALK, &never);
+    assert_int_equal(f->count, 0);
+    return (pw_vpn){FIRST_PAGE + 7};
+}
+
+static void move_page(struct fixture *f, pw_vpn page)
+{
+    pw_pfn frame;
+    assert_true(pw_frames_take(f->physical.frames, PW_PAGE_4K, (pw_pfn){0}, PW_OWNER_APP, &frame));
+    pw_page_table_move(f->owned[0], page, frame);
+}
+
+static void shoot_down(struct fixture *f, pw_vpn page)
+{
+    pw_mmu_invalidate(f->mmu, 0, page, (pw_vpn){page.v + 1});
+}
+
+static void an_answer_carries_the_translation_of_the_walk_or_of_the_l2_tlb(void **state)
+{
+    (void)state;
+    struct fixture *f = create("mosaic", fixed);
+    for (unsigned i = 0; i < 2; i++) { /* a miss, a hit */
+        ask(f, i, 0, 7, f->events->now);
+        run(f);
+        struct pw_translation t = pw_page_table_lookup(f->tables[0], (pw_vpn){FIRST_PAGE + 7});
+        assert_true(f->last.present);
+        assert_int_equal(f->last.frame.v, t.frame.v);
+        assert_int_equal(f->last.order, t.order);
+        assert_int_equal(f->failure.status, PW_OK);
+    }
+    assert_int_equal(count(f, "l2_tlb.hits"), 1);
+    destroy(f);
+}
+
+static void a_shootdown_puts_an_answer_under_way_right(void **state)
+{
+    (void)state;
+    struct fixture *f = create("mosaic", fixed);
+    pw_vpn page = answer_under_way(f);
+    move_page(f, page);
+    shoot_down(f, page);
+    run(f);
+    assert_int_equal(f->failure.status, PW_OK);
+    assert_true(f->last.present);
+    assert_int_equal(f->last.frame.v, pw_page_table_lookup(f->tables[0], page).frame.v);
+    destroy(f);
+}
+
+static void a_shootdown_takes_back_an_answer_whose_page_has_left(void **state)
+{
+    (void)state;
+    struct fixture *f = create("mosaic", fixed);
+    pw_vpn page = answer_under_way(f);
+    pw_page_table_unmap(f->owned[0], page);
+    shoot_down(f, page);
+    run(f);
+    assert_int_equal(f->failure.status, PW_OK);
+    assert_int_equal(f->count, 1);
+    assert_false(f->last.present);
+    destroy(f);
+}
+
+/* As it is when a walk or a message comes to a wrong frame. */
+static void an_answer_that_differs_without_a_shootdown_fails_the_run(void **state)
+{
+    (void)state;
+    for (unsigned unmapped_too = 0; unmapped_too < 2; unmapped_too++) {
+        struct fixture *f = create("mosaic", fixed);
+        pw_vpn page = answer_under_way(f);
+        move_page(f, page);
+        if (unmapped_too)
+            pw_page_table_unmap(f->owned[0], page);
+        run(f);
+        assert_int_equal(f->failure.status, PW_FAILED);
+        assert_non_null(strstr(f->failure.message, "the answer to a miss of an L1 TLB returned frame 0x"));
+        assert_non_null(
+            strstr(f->failure.message, unmapped_too ? "the page table has no page" : "the page table has frame 0x"));
+        destroy(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -433,6 +531,10 @@ int main(void)
         cmocka_unit_test(a_miss_without_a_register_waits_its_turn),
         cmocka_unit_test(a_page_that_was_shot_down_is_walked_again),
         cmocka_unit_test(peaks_are_walks_at_once_and_warps_of_one_sm),
+        cmocka_unit_test(an_answer_carries_the_translation_of_the_walk_or_of_the_l2_tlb),
+        cmocka_unit_test(a_shootdown_puts_an_answer_under_way_right),
+        cmocka_unit_test(a_shootdown_takes_back_an_answer_whose_page_has_left),
+        cmocka_unit_test(an_answer_that_differs_without_a_shootdown_fails_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
