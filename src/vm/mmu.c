@@ -15,6 +15,8 @@ const struct pw_option pw_l2_tlb_options[] = {
      "Whether there is a shared L2 TLB; without it, L1 misses go to the walker.", false},
     {"distance", PW_OPTION_CYCLES, offsetof(struct pw_l2_tlb_config, distance), 0, 10000, "10", "cycles", NULL,
      "Cycles between an SM and the L2 TLB, each way.", false},
+    {"ports", PW_OPTION_COUNT, offsetof(struct pw_l2_tlb_config, ports), 1, 16, "1", "ports", NULL,
+     "Lookups that can start in one cycle.", false},
     {0}};
 
 enum { SM_WORDS = 16, MAX_SMS = SM_WORDS * 64 };
@@ -192,7 +194,7 @@ static uint32_t probe(struct pw_mmu *m, const struct message *message, struct pw
 static pw_cycle take_port(struct pw_mmu *m, pw_cycle now)
 {
     struct pw_port *best = &m->ports[0];
-    for (uint32_t i = 1; i < m->config.l2_tlb.tlb.ports; i++)
+    for (uint32_t i = 1; i < m->config.l2_tlb.ports; i++)
         if (m->ports[i].free < best->free)
             best = &m->ports[i];
     return pw_port_receive(best, now, 1);

@@ -26,6 +26,7 @@ struct pw_l2_tlb_config {
     struct pw_tlb_config tlb;
     bool enabled;
     uint32_t distance; /* cycles between an SM and the L2 TLB, each way */
+    uint32_t ports;    /* lookups that can start in one cycle */
 };
 
 extern const struct pw_option pw_l2_tlb_options[];

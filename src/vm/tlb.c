@@ -22,8 +22,6 @@ const struct pw_option pw_tlb_options[] = {
      "Give the large entries the number and associativity of the base entries (Mosaic, Figure 3).", false},
     {"latency", PW_OPTION_CYCLES, offsetof(struct pw_tlb_config, latency), 0, 100000, "1", "cycles", NULL,
      "Cycles of a lookup.", false},
-    {"ports", PW_OPTION_COUNT, offsetof(struct pw_tlb_config, ports), 1, 16, "1", "ports", NULL,
-     "Lookups that can start in one cycle.", false},
     {"mshrs", PW_OPTION_COUNT, offsetof(struct pw_tlb_config, mshrs), 1, 65536, "32", "entries", NULL,
      "Pages whose translation can be outstanding at once.", false},
     {0}};

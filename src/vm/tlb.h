@@ -15,7 +15,7 @@ struct pw_tlb_config {
     uint32_t base_entries, base_ways, base_subpages;
     uint32_t large_entries, large_ways, large_subpages;
     bool large_as_base; /* the large array takes the base array's entries and ways */
-    uint32_t latency, ports, mshrs;
+    uint32_t latency, mshrs;
 };
 
 extern const struct pw_option pw_tlb_options[];

@@ -32,7 +32,6 @@ static const struct row mosaic_rows[] = {
     {"mosaic-tab1-l1tlb-large", "mosaic", ALL_OF_MOSAIC, "l1_tlb.large_entries", "16"},
     {"mosaic-tab1-l1tlb-assoc", "mosaic", ALL_OF_MOSAIC, "l1_tlb.base_ways", "0"},
     {"mosaic-tab1-l1tlb-assoc", "mosaic", ALL_OF_MOSAIC, "l1_tlb.large_ways", "0"},
-    {"mosaic-tab1-l1tlb-ports", "mosaic", ALL_OF_MOSAIC, "l1_tlb.ports", "1"},
     {"mosaic-tab1-l1tlb-latency", "mosaic", ALL_OF_MOSAIC, "l1_tlb.latency", "1"},
     {"mosaic-tab1-partitions", "mosaic", ALL_OF_MOSAIC, "dram.channels", "6"},
     {"mosaic-tab1-l2-size", "mosaic", ALL_OF_MOSAIC, "l2.bytes", "2MB"},

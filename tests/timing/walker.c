@@ -276,7 +276,7 @@ static void the_presets_walk_as_many_at_a_time_as_their_papers_say(void **state)
     struct fixture *f = create("mosaic", NULL);
     assert_int_equal(f->t.config.gpu.walk.walkers, 64);
     assert_int_equal(f->t.config.gpu.walk.model, PW_WALK_MEMORY);
-    assert_int_equal(f->tlb.tlb.ports, 2);
+    assert_int_equal(f->tlb.ports, 2);
     destroy(f);
     f = create("kepler", NULL);
     for (uint32_t sm = 0; sm < 17; sm++)
