@@ -3,6 +3,7 @@
 
 #include "exp/advise.h"
 #include "exp/output.h"
+#include "notices.h"
 #include "progress.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@ struct arguments {
     const char *workload, *machine, *db, *json;
     struct pw_cli_list designs, memories, sets;
     uint64_t seed, workers;
-    bool quiet;
+    bool quiet, strict;
 };
 
 static const struct pw_cli_flag flags[] = {
@@ -27,6 +28,7 @@ static const struct pw_cli_flag flags[] = {
     {'d', "design", PW_CLI_LIST, offsetof(struct arguments, designs), "NAME|FILE.yaml[+…]",
      "a policy, the one in use first; may be repeated (default uvm-nvidia and three others)"},
     {0, "set", PW_CLI_LIST, offsetof(struct arguments, sets), "KEY=VALUE", "set one option; may be repeated"},
+    {0, "strict", PW_CLI_SWITCH, offsetof(struct arguments, strict), NULL, PW_CLI_STRICT_HELP},
     {0, "seed", PW_CLI_NUMBER, offsetof(struct arguments, seed), "N", "seed of all random numbers (default 1)"},
     {'j', "jobs", PW_CLI_NUMBER, offsetof(struct arguments, workers), "N", "runs at a time (default: one per core)"},
     {0, "db", PW_CLI_TEXT, offsetof(struct arguments, db), "FILE", "the result store (default pagewalk.db)"},
@@ -123,6 +125,32 @@ static void use_default_designs(struct pw_cli_list *designs)
     }
 }
 
+/* Options that advise itself varies cannot be set, and what is set should matter under one of the designs at least. */
+static int check_sets(const struct arguments *a)
+{
+    static const char *const varied[] = {"uvm.memory=", "uvm.oversubscription="};
+    for (size_t i = 0; i < a->sets.count; i++)
+        for (size_t k = 0; k < sizeof varied / sizeof *varied; k++)
+            if (!strncmp(a->sets.items[i], varied[k], strlen(varied[k])))
+                return pw_cli_fail(PW_USER_ERROR,
+                                   "advise tries sizes of device memory itself, so --set %s is not for it; "
+                                   "use --memory SIZE|N%%",
+                                   a->sets.items[i]);
+    struct pw_run_spec *specs = calloc(a->designs.count, sizeof *specs);
+    if (!specs)
+        return pw_cli_fail(PW_FAILED, "out of memory");
+    for (size_t i = 0; i < a->designs.count; i++)
+        specs[i] = (struct pw_run_spec){.machine = a->machine,
+                                        .design = a->designs.items[i],
+                                        .workload = a->workload,
+                                        .sets = a->sets.items,
+                                        .set_count = a->sets.count};
+    struct pw_cli_notices notices = {0};
+    int code = pw_cli_notices_finish(&notices, specs, a->designs.count, a->strict);
+    free(specs);
+    return code;
+}
+
 static int check_and_advise(struct arguments *a, int rest, char **operands)
 {
     if (rest > 0)
@@ -133,7 +161,8 @@ static int check_and_advise(struct arguments *a, int rest, char **operands)
         return pw_cli_fail(PW_USER_ERROR, "-j: at most 1024 runs at a time");
     if (!a->designs.count)
         use_default_designs(&a->designs);
-    return advise(a);
+    int code = check_sets(a);
+    return code == PW_OK ? advise(a) : code;
 }
 
 static int run(const struct pw_cli_command *self, int argc, char **argv)

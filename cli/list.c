@@ -115,6 +115,8 @@ static void add_object(void *context, const struct pw_listing *entry)
         add_member(text, l->kind->value, entry->value);
     if (l->kind->range)
         add_member(text, l->kind->range, entry->range);
+    if (entry->effect)
+        add_member(text, "effect", entry->effect);
     add_member(text, "summary", entry->summary);
     if (l->kind->kind == PW_LIST_WORKLOADS)
         add_workload(text, entry);

@@ -5,6 +5,7 @@
 
 #include "exp/output.h"
 #include "exp/result.h"
+#include "notices.h"
 #include "progress.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ struct arguments {
     const char *machine, *design, *workload, *kernels, *json, *csv, *timeline, *pages, *command;
     struct pw_cli_list sets;
     uint64_t seed, interval, warmup, timeline_limit, pages_interval, pages_limit;
-    bool quiet, verify, alone, breakdown;
+    bool quiet, verify, alone, breakdown, strict;
 };
 
 static const struct pw_cli_flag flags[] = {
@@ -25,6 +26,7 @@ static const struct pw_cli_flag flags[] = {
     {'w', "workload", PW_CLI_TEXT, offsetof(struct arguments, workload), "NAME[:k=v]…[,…]",
      "the program to run, with its parameters; several share the GPU (required)"},
     {0, "set", PW_CLI_LIST, offsetof(struct arguments, sets), "KEY=VALUE", "set one option; may be repeated"},
+    {0, "strict", PW_CLI_SWITCH, offsetof(struct arguments, strict), NULL, PW_CLI_STRICT_HELP},
     {0, "seed", PW_CLI_NUMBER, offsetof(struct arguments, seed), "N", "seed of all random numbers (default 1)"},
     {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write the result as JSON"},
     {0, "csv", PW_CLI_TEXT, offsetof(struct arguments, csv), "FILE|-", "write the result as CSV, one value per row"},
@@ -98,6 +100,23 @@ static int check_arguments(const struct arguments *a, int rest, char **operands)
     return check_outputs(a);
 }
 
+/* What is set in vain: flags about files that are not written, and options. */
+static int check_effects(const struct arguments *a, const struct pw_run_spec *spec)
+{
+    const struct {
+        const char *flag, *needed, *path;
+        uint64_t value;
+    } flags_of_files[] = {{"--timeline-limit", "--timeline", a->timeline, a->timeline_limit},
+                          {"--pages-interval", "--pages", a->pages, a->pages_interval},
+                          {"--pages-limit", "--pages", a->pages, a->pages_limit}};
+    struct pw_cli_notices notices = {0};
+    for (size_t i = 0; i < sizeof flags_of_files / sizeof *flags_of_files; i++)
+        if (flags_of_files[i].value && !flags_of_files[i].path)
+            pw_cli_notices_add(&notices, "%s %llu has no effect without %s FILE", flags_of_files[i].flag,
+                               (unsigned long long)flags_of_files[i].value, flags_of_files[i].needed);
+    return pw_cli_notices_finish(&notices, spec, 1, a->strict);
+}
+
 typedef void format(const struct pw_result *r, struct pw_text *out);
 
 static int write_as(format *to_text, const struct pw_result *r, const char *path)
@@ -131,8 +150,7 @@ static int simulate(const struct arguments *a)
     struct pw_cli_progress bar;
     struct pw_result *result = NULL;
     struct pw_error err = {0};
-    pw_cli_progress_start(&bar, !a->quiet);
-    const struct pw_run_spec spec = {
+    struct pw_run_spec spec = {
         .machine = a->machine,
         .design = a->design,
         .workload = a->workload,
@@ -150,11 +168,15 @@ static int simulate(const struct arguments *a)
         .pages = a->pages,
         .pages_interval = a->pages_interval,
         .pages_limit = a->pages_limit,
-        .progress = bar.enabled ? pw_cli_progress_update : NULL,
         .progress_context = &bar,
-        .interrupted = pw_cli_catch_interrupts(),
         .command = a->command,
     };
+    int vain = check_effects(a, &spec);
+    if (vain != PW_OK)
+        return vain;
+    pw_cli_progress_start(&bar, !a->quiet);
+    spec.progress = bar.enabled ? pw_cli_progress_update : NULL;
+    spec.interrupted = pw_cli_catch_interrupts();
     enum pw_status status = pw_run(&spec, &result, &err);
     pw_cli_progress_clear(&bar);
     if (status != PW_OK) {

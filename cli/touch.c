@@ -4,6 +4,7 @@
 
 #include "exp/output.h"
 #include "exp/touch.h"
+#include "notices.h"
 #include "sim/new_file.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ struct arguments {
     const char *machine, *design, *memory, *csv;
     struct pw_cli_list sets;
     uint64_t seed;
+    bool strict;
 };
 
 static const struct pw_cli_flag flags[] = {
@@ -27,6 +29,7 @@ static const struct pw_cli_flag flags[] = {
     {0, "memory", PW_CLI_TEXT, offsetof(struct arguments, memory), "SIZE",
      "device memory for managed data (default all of the machine's)"},
     {0, "set", PW_CLI_LIST, offsetof(struct arguments, sets), "KEY=VALUE", "set one option; may be repeated"},
+    {0, "strict", PW_CLI_SWITCH, offsetof(struct arguments, strict), NULL, PW_CLI_STRICT_HELP},
     {0, "seed", PW_CLI_NUMBER, offsetof(struct arguments, seed), "N", "seed of all random numbers (default 1)"},
     {0, "csv", PW_CLI_TEXT, offsetof(struct arguments, csv), "FILE|-",
      "write the rows there (default standard output)"},
@@ -104,6 +107,21 @@ static int replay(const struct arguments *a, const char *file)
     return status == PW_OK ? PW_OK : pw_cli_report(&err);
 }
 
+static int check_and_replay(const struct arguments *a, const char *file)
+{
+    const struct pw_touch_spec spec = {.machine = a->machine,
+                                       .design = a->design,
+                                       .sets = a->sets.items,
+                                       .set_count = a->sets.count,
+                                       .memory = a->memory};
+    struct pw_cli_notices notices = {0};
+    struct pw_error err = {0};
+    if (pw_touch_notices(&spec, pw_cli_notices_visit, &notices, &err) != PW_OK)
+        return pw_cli_report(&err);
+    int code = pw_cli_notices_finish(&notices, NULL, 0, a->strict);
+    return code == PW_OK ? replay(a, file) : code;
+}
+
 static int touch(const struct pw_cli_command *self, int argc, char **argv)
 {
     struct arguments a = {.seed = 1};
@@ -113,7 +131,7 @@ static int touch(const struct pw_cli_command *self, int argc, char **argv)
         return pw_cli_fail(PW_FAILED, "out of memory");
     if (pw_cli_parse(self, argc, argv, &a, &rest, &status))
         status = rest == 1
-                     ? replay(&a, argv[0])
+                     ? check_and_replay(&a, argv[0])
                      : pw_cli_fail(PW_USER_ERROR, "touch takes one FILE of page touches, or - for standard input");
     free(a.sets.items);
     return status;

@@ -146,6 +146,12 @@ struct pw_result {
     uint64_t peak_rss_bytes, events, memory_operations;
 };
 
+/* Visits one line for each option that the specification sets and that cannot have an effect on its run, such as "--set
+ * walk.latency=300 has no effect because walk.model is memory". Simulates nothing. */
+typedef void pw_notice_visit(void *context, const char *message);
+enum pw_status pw_run_notices(const struct pw_run_spec *spec, pw_notice_visit *visit, void *context,
+                              struct pw_error *err);
+
 /* Simulates. On PW_OK *out is the caller's to free. */
 enum pw_status pw_run(const struct pw_run_spec *spec, struct pw_result **out, struct pw_error *err);
 void pw_result_free(struct pw_result *r);
@@ -222,6 +228,7 @@ void pw_profile_free(struct pw_profile *p);
 struct pw_listing {
     const char *name, *summary, *detail; /* detail: aliases, suite, unit, family, … or "" */
     const char *value, *range;           /* options: default and range; machines: what is assumed; else "" */
+    const char *effect;                  /* options: what must hold for them to have an effect, or ""; else NULL */
     const char *papers;                  /* workloads: that use it, joined by spaces; else NULL */
     size_t parameter_count, size_count;  /* workloads; else 0 */
     const struct pw_workload_parameter *parameters;

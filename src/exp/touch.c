@@ -150,6 +150,35 @@ static enum pw_status replay(const struct pw_config *config, uint64_t seed, cons
     return status;
 }
 
+/* The options that configure and replay read. */
+static bool is_read(const char *pair)
+{
+    static const char *const names[] = {"paging.mode", "uvm.prefetch",    "uvm.prefetch_full", "uvm.evict",
+                                        "uvm.reserve", "uvm.free_buffer", "uvm.memory",        "uvm.oversubscription",
+                                        "page.size",   "dram.bytes"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == strcspn(pair, "=") && !strncmp(names[i], pair, strlen(names[i])))
+            return true;
+    return false;
+}
+
+enum pw_status pw_touch_notices(const struct pw_touch_spec *spec, pw_notice_visit *visit, void *context,
+                                struct pw_error *err)
+{
+    struct pw_config config;
+    enum pw_status status = configure(spec, &config, err);
+    for (size_t i = 0; status == PW_OK && i < spec->set_count; i++) {
+        char message[512];
+        const char *pair = spec->sets[i];
+        bool memory = spec->memory && !strncmp(pair, "uvm.memory=", strlen("uvm.memory="));
+        snprintf(message, sizeof message, "--set %.300s has no effect because %s", pair,
+                 memory ? "--memory is given" : "touch moves pages without taking time");
+        if (memory || !is_read(pair))
+            visit(context, message);
+    }
+    return status;
+}
+
 enum pw_status pw_touch_replay(const struct pw_touch_spec *spec, pw_touch_visit *visit, void *context,
                                struct pw_error *err)
 {

@@ -4,6 +4,8 @@
 
 #include "uvm/replay.h"
 
+#include "pagewalk/pagewalk.h"
+
 struct pw_touch_spec {
     const char *file;             /* "-": standard input */
     const char *machine, *design; /* as in struct pw_run_spec; NULL: h200, uvm-nvidia */
@@ -13,6 +15,10 @@ struct pw_touch_spec {
         *memory; /* for managed data, as uvm.memory; NULL: as the options say, all of the machine's if they do not */
     uint64_t seed;
 };
+
+/* Visits one line for each option that is set in vain: those about time, and device memory beside `memory`. */
+enum pw_status pw_touch_notices(const struct pw_touch_spec *spec, pw_notice_visit *visit, void *context,
+                                struct pw_error *err);
 
 /* The file is gone through twice: before the first visit it is known to have no mistake. */
 enum pw_status pw_touch_replay(const struct pw_touch_spec *spec, pw_touch_visit *visit, void *context,

@@ -3,6 +3,7 @@
 #include "policy/compact/compact_policy.h"
 #include "policy/dram/dram_policy.h"
 #include "system/catalog.h"
+#include "system/effect.h"
 #include "system/parameters.h"
 #include "system/system.h"
 
@@ -90,14 +91,16 @@ static enum pw_status list_options(pw_list_visit *visit, void *context, struct p
         return status;
     for (size_t i = 0; i < pw_options_count(options); i++) {
         struct pw_option_view view;
-        char range[256];
+        char range[256], effect[512];
         pw_options_view(options, i, &view);
         pw_option_describe_range(view.row, range, sizeof range);
+        pw_effect_describe(view.name, effect, sizeof effect);
         visit(context, &(struct pw_listing){.name = view.name,
                                             .summary = view.row->help,
                                             .detail = view.row->unit,
                                             .value = view.value,
-                                            .range = range});
+                                            .range = range,
+                                            .effect = effect});
     }
     pw_options_destroy(options);
     return PW_OK;

@@ -1,0 +1,176 @@
+/* The conditions under which options have an effect; effect.h says what for. */
+#include "system/effect.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Not an option, but decided before a run as they are: how many programs share the GPU. */
+static const char applications[] = "applications";
+
+#define UNLESS_IDEAL_L1                                                                                                \
+    {                                                                                                                  \
+        {"l1_tlb.organisation", "plain"},                                                                              \
+        {                                                                                                              \
+            "paging.mode", "!free"                                                                                     \
+        }                                                                                                              \
+    }
+#define UNLESS_IDEAL_L2                                                                                                \
+    {                                                                                                                  \
+        {"l2_tlb.organisation", "plain"}, {"l2_tlb.enabled", "off"},                                                   \
+        {                                                                                                              \
+            "paging.mode", "!free"                                                                                     \
+        }                                                                                                              \
+    }
+
+/* The two arrays of a TLB (vm/tlb.h): one that the page sizes of the run cannot fill is not there. */
+#define ARRAYS_OF(tlb)                                                                                                 \
+    {tlb ".base_* " tlb ".large_*", {{tlb ".organisation", "plain"}}, NULL, false},                                    \
+        {tlb ".base_entries " tlb ".base_ways", {{"page.size", "!2MB"}, {tlb ".large_as_base", "on"}}, NULL, false},   \
+        {tlb ".base_subpages", {{"page.size", "!2MB"}}, NULL, false},                                                  \
+        {tlb ".large_*", {{"page.size", "2MB"}, {"coalesce.policy", "!none"}}, NULL, false},                           \
+    {                                                                                                                  \
+        tlb ".large_entries " tlb ".large_ways", {{tlb ".large_as_base", "off"}}, NULL, false                          \
+    }
+
+/* An option must satisfy every row that is about it; the first that fails is the reason given. */
+const struct pw_effect_rule pw_effect_rules[] = {
+    {"uvm.* link.*", {{"paging.mode", "!free"}}, "designs uvm-* page on demand", false},
+    {"uvm.fault_latency", {{"uvm.service", "serial|parallel"}}, NULL, true},
+    {"uvm.batch_* uvm.block_latency", {{"uvm.service", "batch"}}, NULL, true},
+    {"link.points", {{"link.model", "table"}}, NULL, true},
+    {"link.h2d_* link.d2h_*", {{"link.model", "linear"}}, NULL, true},
+    {"link.remote_*", {{"uvm.advice", "!"}}, "only advice maps host memory", false},
+    {"l1_tlb.mshrs l1_tlb.on_miss l2_tlb.* walk.* pwc.*", UNLESS_IDEAL_L1, "such a TLB never misses", false},
+    {"l1_tlb.mshrs l1_tlb.on_miss sm.lsu_queue sm.loads_per_warp", {{"sm.serial", "off"}}, NULL, true},
+    {"l2_tlb.organisation l2_tlb.base_* l2_tlb.large_* l2_tlb.latency l2_tlb.ports",
+     {{"l2_tlb.enabled", "on"}},
+     NULL,
+     false},
+    ARRAYS_OF("l1_tlb"),
+    ARRAYS_OF("l2_tlb"),
+    {"walk.* pwc.*", UNLESS_IDEAL_L2, "such a TLB never misses", false},
+    {"walk.latency", {{"walk.model", "fixed"}}, NULL, true},
+    {"walk.distance pwc.*", {{"walk.model", "memory"}}, NULL, true},
+    {"pwc.bytes pwc.ways pwc.latency pwc.ports pwc.line_bytes", {{"pwc.enabled", "on"}}, NULL, false},
+    {"coalesce.interval", {{"coalesce.policy", "migrating"}}, NULL, false},
+    {"compact.*", {{"page.frames", "contiguity"}}, NULL, false},
+    {"compact.threshold compact.copy compact.bulk_latency", {{"compact.policy", "!none"}}, NULL, false},
+    {"compact.threshold", {{"coalesce.policy", "!none"}}, NULL, false},
+    {"compact.bulk_latency", {{"compact.copy", "bulk"}}, NULL, false},
+    {"page.occupancy", {{"page.fragmentation", "!0"}}, NULL, false},
+    {"apps.backing l2.partition", {{applications, "!1"}}, NULL, false},
+    {"apps.backing", {{"paging.mode", "free"}}, NULL, false},
+    {0}};
+
+bool pw_effect_rule_is_about(const struct pw_effect_rule *rule, const char *option)
+{
+    for (const char *at = rule->options; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        bool beginning = at[length - 1] == '*';
+        if (beginning ? !strncmp(at, option, length - 1) : strlen(option) == length && !strncmp(at, option, length))
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+static void value_of(const struct pw_options *o, unsigned apps, const char *key, char *out, size_t capacity)
+{
+    struct pw_option_view view;
+    if (key == applications) {
+        snprintf(out, capacity, "%u", apps);
+        return;
+    }
+    pw_options_view(o, (size_t)pw_options_find(o, key), &view);
+    snprintf(out, capacity, "%s", view.value);
+}
+
+static bool is_listed(const char *values, const char *value)
+{
+    size_t length = strlen(value);
+    for (;; values++) {
+        size_t next = strcspn(values, "|");
+        if (next == length && !strncmp(values, value, length))
+            return true;
+        values += next;
+        if (!*values)
+            return false;
+    }
+}
+
+static bool condition_holds(const struct pw_effect_condition *c, const struct pw_options *o, unsigned apps)
+{
+    char value[PW_OPTION_TEXT_CAPACITY];
+    bool negated = *c->values == '!';
+    value_of(o, apps, c->key, value, sizeof value);
+    return is_listed(c->values + negated, value) != negated;
+}
+
+bool pw_effect_rule_holds(const struct pw_effect_rule *rule, const struct pw_options *o, unsigned apps)
+{
+    for (const struct pw_effect_condition *c = rule->any; c->key; c++)
+        if (condition_holds(c, o, apps))
+            return true;
+    return false;
+}
+
+void pw_effect_reason(const struct pw_effect_rule *rule, const struct pw_options *o, unsigned apps, char *out,
+                      size_t capacity)
+{
+    size_t used = 0;
+    for (const struct pw_effect_condition *c = rule->any; c->key && used < capacity; c++) {
+        char value[PW_OPTION_TEXT_CAPACITY];
+        value_of(o, apps, c->key, value, sizeof value);
+        const char *and = c == rule->any ? "" : " and ";
+        if (c->key == applications)
+            used += (size_t)snprintf(out + used, capacity - used, "%sthere is one application", and);
+        else
+            used += (size_t)snprintf(out + used, capacity - used, "%s%s is %s", and, c->key, *value ? value : "empty");
+    }
+    if (rule->hint && used < capacity)
+        snprintf(out + used, capacity - used, " (%s)", rule->hint);
+}
+
+const struct pw_effect_rule *pw_effect_broken_rule(const struct pw_options *o, unsigned apps, const char *name,
+                                                   bool of_machine_only)
+{
+    for (const struct pw_effect_rule *rule = pw_effect_rules; rule->options; rule++)
+        if ((rule->of_machine || !of_machine_only) && pw_effect_rule_is_about(rule, name) &&
+            !pw_effect_rule_holds(rule, o, apps))
+            return rule;
+    return NULL;
+}
+
+static size_t describe(const struct pw_effect_condition *c, const char *before, char *out, size_t capacity)
+{
+    bool negated = *c->values == '!';
+    int length;
+    if (c->key == applications)
+        length = snprintf(out, capacity, "%sseveral applications", before);
+    else if (negated && !c->values[1])
+        length = snprintf(out, capacity, "%s%s not empty", before, c->key);
+    else
+        length = snprintf(out, capacity, "%s%s %s %s", before, c->key, negated ? "not" : "=", c->values + negated);
+    char *bar = length < 0 || (size_t)length >= capacity ? NULL : strchr(out, '|');
+    if (bar)
+        *bar = '/';
+    return length < 0 ? 0 : (size_t)length;
+}
+
+/* That an ideal TLB makes idle what is in and behind it goes without saying. */
+static bool needs_misses(const struct pw_effect_rule *rule)
+{
+    return strstr(rule->any[0].key, ".organisation") != NULL;
+}
+
+void pw_effect_describe(const char *name, char *out, size_t capacity)
+{
+    size_t used = 0;
+    *out = '\0';
+    for (const struct pw_effect_rule *rule = pw_effect_rules; rule->options; rule++) {
+        if (!pw_effect_rule_is_about(rule, name) || needs_misses(rule))
+            continue;
+        for (const struct pw_effect_condition *c = rule->any; c->key && used < capacity; c++)
+            used += describe(c, c > rule->any ? " or " : used ? "; " : "", out + used, capacity - used);
+    }
+}
