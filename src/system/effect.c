@@ -41,7 +41,7 @@ const struct pw_effect_rule pw_effect_rules[] = {
     {"link.h2d_* link.d2h_*", {{"link.model", "linear"}}, NULL, true},
     {"link.remote_*", {{"uvm.advice", "!"}}, "only advice maps host memory", false},
     {"l1_tlb.mshrs l1_tlb.on_miss l2_tlb.* walk.* pwc.*", UNLESS_IDEAL_L1, "such a TLB never misses", false},
-    {"l1_tlb.mshrs l1_tlb.on_miss sm.lsu_queue sm.loads_per_warp", {{"sm.serial", "off"}}, NULL, true},
+    {"l1_tlb.mshrs l1_tlb.on_miss sm.lsu_queue", {{"sm.serial", "off"}}, NULL, true},
     {"l2_tlb.organisation l2_tlb.base_* l2_tlb.large_* l2_tlb.latency l2_tlb.ports",
      {{"l2_tlb.enabled", "on"}},
      NULL,
@@ -55,7 +55,7 @@ const struct pw_effect_rule pw_effect_rules[] = {
     {"coalesce.interval", {{"coalesce.policy", "migrating"}}, NULL, false},
     {"compact.*", {{"page.frames", "contiguity"}}, NULL, false},
     {"compact.threshold compact.copy compact.bulk_latency", {{"compact.policy", "!none"}}, NULL, false},
-    {"compact.threshold", {{"coalesce.policy", "!none"}}, NULL, false},
+    {"compact.threshold", {{0}}, "no program there is frees part of an allocation", false},
     {"compact.bulk_latency", {{"compact.copy", "bulk"}}, NULL, false},
     {"page.occupancy", {{"page.fragmentation", "!0"}}, NULL, false},
     {"apps.backing l2.partition", {{applications, "!1"}}, NULL, false},
@@ -118,6 +118,10 @@ void pw_effect_reason(const struct pw_effect_rule *rule, const struct pw_options
                       size_t capacity)
 {
     size_t used = 0;
+    if (!rule->any->key) {
+        snprintf(out, capacity, "%s", rule->hint);
+        return;
+    }
     for (const struct pw_effect_condition *c = rule->any; c->key && used < capacity; c++) {
         char value[PW_OPTION_TEXT_CAPACITY];
         value_of(o, apps, c->key, value, sizeof value);
@@ -160,7 +164,7 @@ static size_t describe(const struct pw_effect_condition *c, const char *before, 
 /* That an ideal TLB makes idle what is in and behind it goes without saying. */
 static bool needs_misses(const struct pw_effect_rule *rule)
 {
-    return strstr(rule->any[0].key, ".organisation") != NULL;
+    return rule->any->key && strstr(rule->any->key, ".organisation");
 }
 
 void pw_effect_describe(const char *name, char *out, size_t capacity)
@@ -172,5 +176,7 @@ void pw_effect_describe(const char *name, char *out, size_t capacity)
             continue;
         for (const struct pw_effect_condition *c = rule->any; c->key && used < capacity; c++)
             used += describe(c, c > rule->any ? " or " : used ? "; " : "", out + used, capacity - used);
+        if (!rule->any->key && used < capacity)
+            used += (size_t)snprintf(out + used, capacity - used, "%snothing so far: %s", used ? "; " : "", rule->hint);
     }
 }

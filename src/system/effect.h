@@ -17,9 +17,9 @@ struct pw_effect_condition {
 
 struct pw_effect_rule {
     const char *options; /* full names, or beginnings that end in '*', separated by spaces; NULL ends the table */
-    struct pw_effect_condition any[PW_EFFECT_ALTERNATIVES + 1]; /* one of them must hold */
-    const char *hint;                                           /* what to do or to know, or NULL */
-    bool of_machine; /* it is machines that decide this, so a machine's own file should not get it wrong */
+    struct pw_effect_condition any[PW_EFFECT_ALTERNATIVES + 1]; /* one of them must hold; none: never */
+    const char *hint; /* what to do or to know; NULL only if there are conditions */
+    bool of_machine;  /* it is machines that decide this, so a machine's own file should not get it wrong */
 };
 
 extern const struct pw_effect_rule pw_effect_rules[];
