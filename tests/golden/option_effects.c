@@ -177,7 +177,7 @@ static const struct row rows[] = {
     {"dram.row_bytes", &narrow, "2KB", "1KB"},
     {"dram.clock_mhz", &narrow, "1674", "1000"},
     {"dram.bytes_per_clock", &narrow, "32", "16"},
-    {"dram.burst_bytes", &narrow, "64", "128"},
+    {"dram.burst_bytes", &narrow, "64", "32"},
     {"dram.rcd", &narrow, "21", "30"},
     {"dram.ras", &narrow, "47", "60"},
     {"dram.rp", &narrow, "21", "30"},
