@@ -49,12 +49,12 @@ static void show_progress(void *context, const struct pw_pool_progress *p)
 static int report(const struct arguments *a, const struct pw_advice *advice)
 {
     struct pw_error err = {0};
-    struct pw_text text = {0};
+    struct pw_text text = pw_cli_text();
     if (a->json) {
         pw_advice_json(advice, &text);
         enum pw_status status = pw_output_write(a->json, &text, &err);
         pw_text_free(&text);
-        text = (struct pw_text){0};
+        text = pw_cli_text();
         if (status != PW_OK)
             return pw_cli_report(&err);
         if (strcmp(a->json, "-") == 0)

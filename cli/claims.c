@@ -108,7 +108,7 @@ static int claims(const struct pw_cli_command *self, int argc, char **argv)
     struct pw_test_log log = {0};
     struct pw_claim_evidence *evidence = NULL;
     size_t count = 0;
-    struct pw_text text = {0};
+    struct pw_text text = pw_cli_text();
     struct pw_claim_score *scores = calloc(pw_claim_count, sizeof *scores);
     enum pw_status status = scores ? PW_OK : pw_fail_memory(&err, "the claims");
     if (status == PW_OK)

@@ -69,6 +69,12 @@ char *pw_cli_command_line(int argc, char **argv);
 int pw_cli_overview(void);
 int pw_cli_command_help(const struct pw_cli_command *command);
 
+/* An empty text for people, as wide as standard output is (0 where it is no terminal: tables are not wrapped) and in
+ * colour where that is wanted. */
+struct pw_text pw_cli_text(void);
+/* Whether what goes there may have colours. */
+bool pw_cli_has_colour(int fd);
+
 /* Writes the text to standard output and frees it; the exit code. */
 int pw_cli_print(struct pw_text *text);
 

@@ -135,12 +135,13 @@ static int list(const struct pw_cli_command *self, int argc, char **argv)
 {
     struct arguments a = {0};
     struct pw_error err = {0};
-    struct listing l = {0};
+    struct listing l = {.text = pw_cli_text()};
     int rest, status;
     if (!pw_cli_parse(self, argc, argv, &a, &rest, &status))
         return status;
     if (rest != 1)
-        return pw_cli_fail(PW_USER_ERROR, "list takes one of machines, designs, workloads, policies, options, metrics");
+        return pw_cli_fail(PW_USER_ERROR, "list takes one of machines, designs, workloads, policies, options, metrics, "
+                                          "figures");
     for (size_t i = 0; i < KIND_COUNT; i++)
         if (strcmp(argv[0], kinds[i].name) == 0)
             l.kind = &kinds[i];

@@ -6,11 +6,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 int pw_cli_fail(enum pw_status status, const char *format, ...)
 {
     va_list arguments;
-    fputs("pagewalk: ", stderr);
+    fputs(pw_cli_has_colour(STDERR_FILENO) ? "\033[1;31mpagewalk:\033[0m " : "pagewalk: ", stderr);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
     va_end(arguments);

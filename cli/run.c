@@ -122,7 +122,7 @@ typedef void format(const struct pw_result *r, struct pw_text *out);
 static int write_as(format *to_text, const struct pw_result *r, const char *path)
 {
     struct pw_error err = {0};
-    struct pw_text text = {0};
+    struct pw_text text = pw_cli_text();
     to_text(r, &text);
     enum pw_status status = pw_output_write(path, &text, &err);
     pw_text_free(&text);

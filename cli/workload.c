@@ -21,7 +21,7 @@ static int profile(const struct arguments *a, const char *workload)
     struct pw_cli_progress bar;
     struct pw_profile *p = NULL;
     struct pw_error err = {0};
-    struct pw_text text = {0};
+    struct pw_text text = pw_cli_text();
     pw_cli_progress_start(&bar, !a->quiet);
     const struct pw_profile_spec spec = {
         .workload = workload,

@@ -312,7 +312,8 @@ static void say_recommendation(const struct pw_advice *a, struct pw_text *out)
     pw_text_add(out, ".\n");
 }
 
-void pw_advice_sentences(const struct pw_advice *a, struct pw_text *out)
+/* A line each. */
+static void say_all(const struct pw_advice *a, struct pw_text *out)
 {
     say_footprint(a, out);
     say_need(a, out);
@@ -320,6 +321,15 @@ void pw_advice_sentences(const struct pw_advice *a, struct pw_text *out)
     say_prefetch(a, out);
     say_thrashing(a, out);
     say_recommendation(a, out);
+}
+
+void pw_advice_sentences(const struct pw_advice *a, struct pw_text *out)
+{
+    struct pw_text lines = {0};
+    say_all(a, &lines);
+    pw_text_prose(out, 0, 2, lines.bytes ? lines.bytes : "");
+    out->failed |= lines.failed;
+    pw_text_free(&lines);
 }
 
 static void json_real(struct pw_text *out, const char *member, double value)
@@ -397,7 +407,7 @@ void pw_advice_json(const struct pw_advice *a, struct pw_text *out)
         }
     pw_text_add(out, "\n  ],\n  \"advice\": [");
     struct pw_text sentences = {0};
-    pw_advice_sentences(a, &sentences);
+    say_all(a, &sentences);
     char *rest = sentences.bytes;
     size_t listed = 0;
     for (const char *line; rest && (line = strsep(&rest, "\n")) && *line;) {

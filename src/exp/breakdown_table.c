@@ -22,8 +22,10 @@ static const struct {
     {"data", "loads: data"},
 };
 
-static const char *label_of(const char *state)
+static const char *label_of(const char *state, bool l2_tlb)
 {
+    if (!l2_tlb && strcmp(state, "l2_tlb") == 0)
+        return "loads: to and from the walkers";
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
         if (strcmp(labels[i].state, state) == 0)
             return labels[i].label;
@@ -43,6 +45,7 @@ void pw_breakdown_table(const struct pw_result *r, struct pw_text *out)
     size_t apps = r->app_count, states = apps ? r->breakdown_count / apps : 0;
     if (!states || 1 + 2 * apps > PW_TABLE_MAX_COLUMNS)
         return;
+    bool l2_tlb = pw_result_has_l2_tlb(r);
     struct pw_table t = {.columns = 1 + 2 * apps, .align = "lr", .indent = "  "};
     pw_text_add(out, "\n");
     pw_table_heading(&t, "Where the time of warps goes (warp cycles)");
@@ -57,7 +60,7 @@ void pw_breakdown_table(const struct pw_result *r, struct pw_text *out)
             any |= r->breakdown[app * states + i].cycles;
         if (!any)
             continue;
-        pw_table_cell(&t, label_of(r->breakdown[i].state));
+        pw_table_cell(&t, label_of(r->breakdown[i].state, l2_tlb));
         for (size_t app = 0; app < apps; app++)
             cells(&t, r->breakdown[app * states + i].cycles, r->breakdown[app * states + i].percent);
     }

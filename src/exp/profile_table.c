@@ -52,13 +52,17 @@ static void cells(struct pw_table *t, const char *const *texts)
 static void cut(struct pw_text *out, size_t shown, size_t count)
 {
     if (shown < count)
-        pw_text_print(out, "  … and %zu more rows; --json has all\n", count - shown);
+        pw_text_print(out, "  … and %zu more row%s; --json has all\n", count - shown, pw_plural(count - shown));
 }
 
 static void add_description(const struct pw_profile *p, struct pw_text *out)
 {
-    pw_text_print(out, "%s: %s\n  suite %s%s%s, seed %llu\n", p->workload, p->summary, p->suite,
+    struct pw_text head = {0};
+    pw_text_print(&head, "%s: %s\n  suite %s%s%s, seed %llu\n", p->workload, p->summary, p->suite,
                   *p->papers ? ", used by " : "", p->papers, (unsigned long long)p->seed);
+    pw_text_prose(out, 0, 2, head.bytes ? head.bytes : "");
+    out->failed |= head.failed;
+    pw_text_free(&head);
     struct pw_table t = {.columns = 5, .align = "lrrl", .indent = "  "};
     pw_text_add(out, "\nParameters\n");
     cells(&t, (const char *const[]){"name", "value", "default", "range", "summary", NULL});
@@ -118,7 +122,8 @@ static void add_launches(const struct pw_profile *p, struct pw_text *out)
     pw_format_integer(launches, p->kernel_launches);
     pw_format_integer(ctas, p->ctas);
     pw_format_integer(warps, p->warps);
-    pw_text_print(out, "\nLaunches: %s, %s CTAs, %s warps\n", launches, ctas, warps);
+    pw_text_print(out, "\nLaunches: %s, %s CTA%s, %s warp%s\n", launches, ctas, pw_plural(p->ctas), warps,
+                  pw_plural(p->warps));
     struct pw_table t = {.columns = 7, .align = "lr", .indent = "  "};
     if (p->launch_count)
         cells(&t,

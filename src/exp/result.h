@@ -16,6 +16,9 @@ void pw_allocation_json(const struct pw_allocation_result *a, struct pw_text *ou
 /* Long form with a header: run, app, component, metric, unit, value. */
 void pw_result_csv(const struct pw_result *r, struct pw_text *out);
 
+/* Whether its machine has an L2 TLB; metrics and times have the same names without one. */
+bool pw_result_has_l2_tlb(const struct pw_result *r);
+
 /* Aligned, grouped by unit. */
 void pw_result_table(const struct pw_result *r, struct pw_text *out);
 

@@ -1,11 +1,13 @@
-/* A result for people: applications first, then the cost of translation, then unit by unit along the way of an access.
+/* A result for people: applications first, where their warps' time went if that was asked for, then the cost of
+ * translation, then unit by unit along the way of an access.
  *
  * Rows carry the metrics' own names, so that what is read here can be looked up, set beside another run or found in
  * the JSON. Hit rates and the cost of translation are derived here and stand in no file: they follow from the metrics.
  * With one application its own column would repeat the machine's and is left out, as is a unit in which nothing
- * happened. */
+ * happened. Without an L2 TLB what its miss registers merge is shown with the page walks. */
 #include "exp/result.h"
 #include "exp/table.h"
+#include "sim/types.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +19,7 @@ struct view {
     size_t scope_count;
     char scopes[MAX_SCOPES][SCOPE_CAPACITY]; /* "gpu0", "app1" */
     struct pw_table table;
+    bool l2_tlb; /* there is one */
 };
 
 static const struct {
@@ -164,11 +167,14 @@ static void cost_section(struct view *v)
     };
     pw_table_heading(&v->table, "Cost of translation");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        quotient_row(v, &rows[i]);
+        if (v->l2_tlb || strcmp(rows[i].numerator, "l2_tlb.lookups") != 0)
+            quotient_row(v, &rows[i]);
 }
 
-static bool in_section(const char *name, size_t section)
+static bool in_section(const struct view *v, const char *name, size_t section)
 {
+    if (!v->l2_tlb && strncmp(name, "l2_tlb.", 7) == 0)
+        name = strcmp(name, "l2_tlb.mshr_merges") == 0 ? "walk" : "warp"; /* the others count nothing */
     size_t length = strcspn(name, ".");
     for (size_t i = 0; sections[i].component; i++)
         if (strncmp(sections[i].component, name, length) == 0 && !sections[i].component[length])
@@ -188,7 +194,7 @@ static void unit_section(struct view *v, size_t section)
             pw_table_heading(&v->table, sections[section].title);
         for (size_t i = 0; i < r->metric_count; i++) {
             const char *point = strchr(r->metrics[i].name, '.');
-            if (!point || !in_section(point + 1, section))
+            if (!point || !in_section(v, point + 1, section))
                 continue;
             happened |= r->metrics[i].real != 0;
             size_t first = 0;
@@ -202,7 +208,15 @@ static void unit_section(struct view *v, size_t section)
     }
 }
 
-static void app_row(const struct pw_app_result *app, bool alone, struct pw_table *t)
+bool pw_result_has_l2_tlb(const struct pw_result *r)
+{
+    for (size_t i = 0; i < r->option_count; i++)
+        if (strcmp(r->options[i].name, "l2_tlb.enabled") == 0)
+            return strcmp(r->options[i].value, "off") != 0;
+    return true;
+}
+
+static void app_row(const struct pw_app_result *app, bool alone, int decimals, struct pw_table *t)
 {
     char number[PW_NUMBER_CAPACITY];
     pw_table_cell_printable(t, app->name);
@@ -212,10 +226,10 @@ static void app_row(const struct pw_app_result *app, bool alone, struct pw_table
     pw_table_cell(t, number);
     pw_format_integer(number, app->cycles);
     pw_table_cell(t, number);
-    pw_format_real(number, app->ipc);
+    pw_format_fixed(number, app->ipc, decimals);
     pw_table_cell(t, number);
     if (alone) {
-        pw_format_real(number, app->ipc_alone);
+        pw_format_fixed(number, app->ipc_alone, decimals);
         pw_table_cell(t, number);
     }
 }
@@ -232,8 +246,14 @@ static void app_section(const struct pw_result *r, struct pw_text *out)
     pw_table_cell(&t, "IPC");
     if (alone)
         pw_table_cell(&t, "IPC alone");
+    double ipc[2 * PW_MAX_APPS];
+    size_t count = 0;
+    for (size_t i = 0; i < r->app_count && i < PW_MAX_APPS; i++) {
+        ipc[count++] = r->apps[i].ipc;
+        ipc[count++] = r->apps[i].ipc_alone;
+    }
     for (size_t i = 0; i < r->app_count; i++)
-        app_row(&r->apps[i], alone, &t);
+        app_row(&r->apps[i], alone, pw_decimals(ipc, count), &t);
     pw_table_finish(&t, out);
     if (alone)
         pw_text_print(out, "  weighted speedup %.3f, IPC throughput %.2f, unfairness %.3f\n\n", r->weighted_speedup,
@@ -294,15 +314,21 @@ static void summary(const struct pw_result *r, struct pw_text *out)
         holding += r->identities[i].holds;
     pw_text_print(out, "%zu of %zu identities hold", holding, r->identity_count);
     if (checks)
-        pw_text_print(out, ", %u checks of the workload's result hold", checks);
+        pw_text_print(out, ", %u check%s of the workload's result %s", checks, pw_plural(checks),
+                      pw_counted(checks, "holds", "hold"));
     pw_text_add(out, "\n\n");
 }
 
 void pw_result_table(const struct pw_result *r, struct pw_text *out)
 {
-    struct view v = {.result = r};
-    summary(r, out);
+    struct view v = {.result = r, .l2_tlb = pw_result_has_l2_tlb(r)};
+    struct pw_text header = {0};
+    summary(r, &header);
+    pw_text_prose(out, 0, 2, header.bytes ? header.bytes : "");
+    out->failed |= header.failed;
+    pw_text_free(&header);
     app_section(r, out);
+    pw_breakdown_table(r, out);
     find_scopes(&v);
     v.table = (struct pw_table){.columns = v.scope_count + 2, .align = "lr", .indent = "  "};
     /* The unit stands left, right after its number. */
@@ -323,7 +349,6 @@ void pw_result_table(const struct pw_result *r, struct pw_text *out)
             unit_section(&v, i);
     pw_text_add(out, "\n");
     pw_table_finish(&v.table, out);
-    pw_breakdown_table(r, out);
     if (!r->allocation_count)
         return;
     pw_text_add(out, "\n");

@@ -179,14 +179,6 @@ enum pw_status pw_text_finish(const struct pw_text *t, struct pw_error *err)
     return t->failed ? pw_fail_memory(err, "the output") : PW_OK;
 }
 
-size_t pw_text_columns(const char *string)
-{
-    size_t columns = 0;
-    for (; *string; string++)
-        columns += ((unsigned char)*string & 0xc0) != 0x80;
-    return columns;
-}
-
 /* Puts commas between groups of three digits of `digits` (no sign). */
 static void group_digits(char *out, const char *digits)
 {
@@ -210,7 +202,7 @@ void pw_format_real(char out[PW_NUMBER_CAPACITY], double value)
 {
     double size = fabs(value);
     if (!isfinite(value) || size >= 1e15 || size < 1000) {
-        snprintf(out, PW_NUMBER_CAPACITY, size > 0 && size < 1 ? "%.3g" : size < 1000 ? "%.2f" : "%.6g", value);
+        snprintf(out, PW_NUMBER_CAPACITY, size > 0 && size < 1 ? "%#.3g" : size < 1000 ? "%.2f" : "%.6g", value);
         point_instead_of_comma(out);
         return;
     }

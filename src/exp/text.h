@@ -5,6 +5,7 @@
 #ifndef PW_EXP_TEXT_H
 #define PW_EXP_TEXT_H
 
+#include "sim/plural.h"
 #include "sim/status.h"
 
 #include <stdbool.h>
@@ -15,7 +16,12 @@ struct pw_text {
     char *bytes; /* zero-terminated once something was appended */
     size_t length, capacity;
     bool failed;
+    /* For what people read, set by who shows it, since the library knows no terminal: */
+    size_t width; /* columns that lines are wrapped at; 0: tables are not wrapped, prose at PW_PROSE_COLUMNS */
+    bool colour;
 };
+
+enum { PW_PROSE_COLUMNS = 80 };
 
 void pw_text_free(struct pw_text *t);
 
@@ -39,15 +45,26 @@ void pw_text_printable(struct pw_text *t, const char *string);
 /* PW_OK, or PW_FAILED when memory ran out on the way. */
 enum pw_status pw_text_finish(const struct pw_text *t, struct pw_error *err);
 
-/* Columns a string takes on a terminal: its UTF-8 code points. */
+/* Columns a string, or so many bytes of it, takes on a terminal: its UTF-8 code points, colours left out. */
 size_t pw_text_columns(const char *string);
+size_t pw_text_columns_of(const char *bytes, size_t length);
+
+/* How many bytes of `text` go on a line of `width` columns: whole words, and at least one however long it is. */
+size_t pw_text_line(const char *text, size_t width);
+
+/* Appends each line of `lines` wrapped by words, the first of them after `indent` columns and what follows after `hang`. */
+void pw_text_prose(struct pw_text *t, size_t indent, size_t hang, const char *lines);
 
 enum { PW_NUMBER_CAPACITY = 48 };
 
 /* "1,234,567" */
 void pw_format_integer(char out[PW_NUMBER_CAPACITY], uint64_t value);
-/* "1,234.57", three significant digits below 1 */
+/* "1,234.57", three significant digits below 1: "0.960" */
 void pw_format_real(char out[PW_NUMBER_CAPACITY], double value);
+/* "1,234.568" with so many decimals */
+void pw_format_fixed(char out[PW_NUMBER_CAPACITY], double value, int decimals);
+/* How many decimals tell all these values, which are shown together, with three digits or more; NANs do not count. */
+int pw_decimals(const double *values, size_t count);
 /* "1.50 MiB" */
 void pw_format_bytes(char out[PW_NUMBER_CAPACITY], double value);
 /* "1.23M", for speeds and counts where three digits are enough */

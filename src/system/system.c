@@ -2,6 +2,7 @@
 #include "system/system.h"
 
 #include "policy/coalesce/coalesce_policy.h"
+#include "sim/plural.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -325,7 +326,8 @@ static enum pw_status loop(struct pw_system *s, struct pw_error *err)
 static enum pw_status close_region(struct pw_system *s, struct pw_error *err)
 {
     if (s->first_kernel && !s->region_to)
-        return pw_fail(err, PW_USER_ERROR, "--kernels: the program has only %zu launches", s->kernels.count);
+        return pw_fail(err, PW_USER_ERROR, "--kernels: the program has only %zu %s", s->kernels.count,
+                       pw_counted(s->kernels.count, "launch", "launches"));
     if (s->spec->warmup && !s->region_from)
         return pw_fail(err, PW_USER_ERROR, "--warmup: the run has only %llu cycles", (unsigned long long)s->end);
     if (!s->region_to) {

@@ -64,7 +64,7 @@ static void init(struct fixture *f, const uint64_t cycles[SIZES][DESIGNS])
 
 static void expect_sentence(const struct pw_advice *a, const char *sentence)
 {
-    struct pw_text text = {0};
+    struct pw_text text = {.width = 1000}; /* a line per sentence */
     pw_advice_sentences(a, &text);
     if (!strstr(text.bytes, sentence))
         fail_msg("\"%s\" is not in:\n%s", sentence, text.bytes);

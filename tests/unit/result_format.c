@@ -357,9 +357,9 @@ static void table_gives_each_of_several_applications_a_column(void **state)
     result_fixture_pair(&f);
     pw_result_table(&f.result, &text);
     row_of(&text, "HS:side=64", row, sizeof row);
-    assert_string_equal(row, "20 5,000,000,000 10,000,000,000 0.5 1.00");
+    assert_string_equal(row, "20 5,000,000,000 10,000,000,000 0.500 1.000");
     row_of(&text, "vecadd", row, sizeof row);
-    assert_string_equal(row, "10 7 20 0.35 0.438");
+    assert_string_equal(row, "10 7 20 0.350 0.438");
     row_of(&text, "weighted speedup", row, sizeof row);
     assert_string_equal(row, "1.300, IPC throughput 0.85, unfairness 2.000");
     row_of(&text, "l1_tlb.hits", row, sizeof row);
