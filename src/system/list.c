@@ -2,6 +2,8 @@
 #include "policy/coalesce/coalesce_policy.h"
 #include "policy/compact/compact_policy.h"
 #include "policy/dram/dram_policy.h"
+#include "policy/evict/evict_policy.h"
+#include "policy/prefetch/prefetch_policy.h"
 #include "system/catalog.h"
 #include "system/effect.h"
 #include "system/parameters.h"
@@ -48,39 +50,27 @@ static enum pw_status list_workloads(pw_list_visit *visit, void *context, struct
     return PW_OK;
 }
 
+/* The policies of a family: `family` is its name in the code, `kind` what it decides, `option` what chooses among them. */
+#define LIST_FAMILY(family, kind, option)                                                                              \
+    for (int i = 0; pw_##family##_policies[i]; i++)                                                                    \
+    visit(context, &(struct pw_listing){.name = pw_##family##_policy_names[i],                                         \
+                                        .summary = pw_##family##_policies[i]->summary,                                 \
+                                        .detail = (kind),                                                              \
+                                        .value = (option)})
+
 static void list_policies(pw_list_visit *visit, void *context)
 {
-    for (int i = 0; pw_warp_policies[i]; i++)
-        visit(context, &(struct pw_listing){.name = pw_warp_policy_names[i],
-                                            .summary = pw_warp_policies[i]->summary,
-                                            .detail = "warp schedule",
-                                            .value = "sm.schedule"});
-    for (int i = 0; pw_tlb_policies[i]; i++)
-        visit(context, &(struct pw_listing){.name = pw_tlb_policy_names[i],
-                                            .summary = pw_tlb_policies[i]->summary,
-                                            .detail = "TLB organisation",
-                                            .value = "l1_tlb.organisation, l2_tlb.organisation"});
-    for (int i = 0; pw_frame_policies[i]; i++)
-        visit(context, &(struct pw_listing){.name = pw_frame_policy_names[i],
-                                            .summary = pw_frame_policies[i]->summary,
-                                            .detail = "frame allocation",
-                                            .value = "page.frames"});
-    for (int i = 0; pw_coalesce_policies[i]; i++)
-        visit(context, &(struct pw_listing){.name = pw_coalesce_policy_names[i],
-                                            .summary = pw_coalesce_policies[i]->summary,
-                                            .detail = "page size",
-                                            .value = "coalesce.policy"});
-    for (int i = 0; pw_compact_policies[i]; i++)
-        visit(context, &(struct pw_listing){.name = pw_compact_policy_names[i],
-                                            .summary = pw_compact_policies[i]->summary,
-                                            .detail = "compaction",
-                                            .value = "compact.policy"});
-    for (int i = 0; pw_dram_policies[i]; i++)
-        visit(context, &(struct pw_listing){.name = pw_dram_policy_names[i],
-                                            .summary = pw_dram_policies[i]->summary,
-                                            .detail = "DRAM schedule",
-                                            .value = "dram.schedule"});
+    LIST_FAMILY(warp, "warp schedule", "sm.schedule");
+    LIST_FAMILY(tlb, "TLB organisation", "l1_tlb.organisation, l2_tlb.organisation");
+    LIST_FAMILY(frame, "frame allocation", "page.frames");
+    LIST_FAMILY(coalesce, "page size", "coalesce.policy");
+    LIST_FAMILY(compact, "compaction", "compact.policy");
+    LIST_FAMILY(prefetch, "prefetch", "uvm.prefetch, uvm.prefetch_full");
+    LIST_FAMILY(evict, "eviction", "uvm.evict");
+    LIST_FAMILY(dram, "DRAM schedule", "dram.schedule");
 }
+
+#undef LIST_FAMILY
 
 static enum pw_status list_options(pw_list_visit *visit, void *context, struct pw_error *err)
 {
