@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 struct arguments {
-    const char *db, *json;
+    const char *db, *json, *csv;
     struct pw_cli_list replacements;
     uint64_t workers;
     bool quick, full, each, plan, quiet;
@@ -24,16 +24,18 @@ struct arguments {
 static const struct pw_cli_flag flags[] = {
     {0, "quick", PW_CLI_SWITCH, offsetof(struct arguments, quick), NULL,
      "small sizes and a sample of the workloads, minutes (the default)"},
-    {0, "full", PW_CLI_SWITCH, offsetof(struct arguments, full), NULL,
-     "the papers' workloads at full size, hours; an estimate comes first"},
+    {0, "full", PW_CLI_SWITCH, offsetof(struct arguments, full), NULL, "the papers' workloads at full size, hours"},
     {'j', "jobs", PW_CLI_NUMBER, offsetof(struct arguments, workers), "N", "runs at a time (default: one per core)"},
     {0, "db", PW_CLI_TEXT, offsetof(struct arguments, db), "FILE", "the result store (default pagewalk.db)"},
     {0, "each", PW_CLI_SWITCH, offsetof(struct arguments, each), NULL, "a line per workload, not only means"},
     {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write all numbers and verdicts as JSON"},
+    {0, "csv", PW_CLI_TEXT, offsetof(struct arguments, csv), "FILE|-",
+     "write them as CSV, one number per row with the paper's beside it"},
     {0, "replace", PW_CLI_LIST, offsetof(struct arguments, replacements), "DESIGN=OTHER",
      "run OTHER, a design or a file, wherever a figure has DESIGN; may be repeated"},
     {0, "plan", PW_CLI_SWITCH, offsetof(struct arguments, plan), NULL, "say what would be run, and run nothing"},
-    {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL, "only the table of claims and mistakes"},
+    {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL,
+     "no estimate, no line per finished figure and no progress bar; the tables are shown"},
     {.name = NULL},
 };
 
@@ -63,9 +65,10 @@ static void evaluate(struct session *s, size_t figure)
     if (!s->lines)
         return;
     pw_cli_progress_clear(&s->bar);
-    printf("%-25s %4zu runs", o->figure->name, o->runs_there);
+    printf("%-25s %4zu run%s", o->figure->name, o->runs_there, pw_plural(o->runs_there));
     if (o->figure->claim_count)
-        printf("  %3zu of %zu claims hold", pw_figure_report_count(o, PW_HOLDS), o->figure->claim_count);
+        printf("%s  %3zu of %zu claim%s", pw_counted(o->runs_there, " ", ""), pw_figure_report_count(o, PW_HOLDS),
+               o->figure->claim_count, pw_counted(o->figure->claim_count, " holds", "s hold"));
     putchar('\n');
     fflush(stdout);
 }
@@ -116,33 +119,55 @@ static void print_estimate(const struct session *s)
 {
     double seconds;
     char time[48];
-    size_t missing = pw_experiment_missing(s->experiment, &seconds), total = s->experiment->plan.job_count;
+    const struct pw_experiment *e = s->experiment;
+    size_t missing = pw_experiment_missing(e, &seconds), total = e->plan.job_count;
     unsigned workers = (unsigned)s->arguments->workers;
     format_estimate(time, sizeof time, seconds / workers);
-    printf("%zu figures, %zu runs, of which %zu are there; the rest takes about %s on %u core%s\n",
-           s->experiment->figure_count, total, total - missing, missing ? time : "no time", workers,
-           workers == 1 ? "" : "s");
+    printf("%zu figure%s, %zu run%s, %zu of them in the store", e->figure_count, pw_plural(e->figure_count), total,
+           pw_plural(total), total - missing);
+    if (missing)
+        printf("; the rest takes about %s on %u core%s", time, workers, pw_plural(workers));
+    putchar('\n');
     fflush(stdout);
+}
+
+static bool is_dash(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+/* Writes the text and frees it. */
+static int write_file(const char *path, struct pw_text *text)
+{
+    struct pw_error err = {0};
+    enum pw_status status = pw_output_write(path, text, &err);
+    pw_text_free(text);
+    return status == PW_OK ? PW_OK : pw_cli_report(&err);
 }
 
 static int write_json(const struct session *s)
 {
     struct pw_text text = {0};
-    struct pw_error err = {0};
     pw_text_add(&text, "[");
     for (size_t i = 0; i < s->experiment->figure_count; i++) {
         pw_text_add(&text, i ? ",\n " : "\n ");
         pw_figure_report_json(&s->outcomes[i], &text);
     }
     pw_text_add(&text, "\n]\n");
-    enum pw_status status = pw_output_write(s->arguments->json, &text, &err);
-    pw_text_free(&text);
-    return status == PW_OK ? PW_OK : pw_cli_report(&err);
+    return write_file(s->arguments->json, &text);
+}
+
+static int write_csv(const struct session *s)
+{
+    struct pw_text text = {0};
+    for (size_t i = 0; i < s->experiment->figure_count; i++)
+        pw_figure_report_csv(&s->outcomes[i], i == 0, &text);
+    return write_file(s->arguments->csv, &text);
 }
 
 static int print_tables(const struct session *s)
 {
-    struct pw_text text = {0};
+    struct pw_text text = pw_cli_text();
     size_t holds = 0, differs = 0, claims = 0;
     for (size_t i = 0; i < s->experiment->figure_count; i++) {
         pw_text_add(&text, s->lines || i ? "\n" : "");
@@ -151,8 +176,12 @@ static int print_tables(const struct session *s)
         differs += pw_figure_report_count(&s->outcomes[i], PW_DIFFERS);
         claims += s->experiment->figures[i]->claim_count;
     }
-    pw_text_print(&text, "\n%zu claims: %zu hold, %zu differ, %zu not run. Results: %s\n", claims, holds, differs,
-                  claims - holds - differs, s->arguments->db);
+    pw_text_add(&text, "\n");
+    if (claims)
+        pw_text_print(&text, "%zu claim%s: %zu %s, %zu %s, %zu not run. ", claims, pw_plural(claims), holds,
+                      pw_counted(holds, "holds", "hold"), differs, pw_counted(differs, "differs", "differ"),
+                      claims - holds - differs);
+    pw_text_print(&text, "Results: %s\n", s->arguments->db);
     return pw_cli_print(&text);
 }
 
@@ -160,7 +189,7 @@ static int report_failed_runs(const struct session *s)
 {
     const struct pw_pool_job *job = &s->experiment->jobs[s->first_failed];
     return pw_cli_fail(PW_FAILED, "%zu run%s failed; the first: -m %s -d %s -w %s: %s", s->failed_runs,
-                       s->failed_runs == 1 ? "" : "s", job->spec.machine, job->spec.design, job->spec.workload,
+                       pw_plural(s->failed_runs), job->spec.machine, job->spec.design, job->spec.workload,
                        job->message);
 }
 
@@ -189,10 +218,10 @@ static int reproduce(struct session *s)
 {
     struct pw_error err = {0};
     const struct arguments *a = s->arguments;
-    bool to_stdout = a->json && strcmp(a->json, "-") == 0;
+    bool to_stdout = is_dash(a->json) || is_dash(a->csv);
     if (pw_experiment_look_up(s->experiment, s->store, &err) != PW_OK)
         return pw_cli_report(&err);
-    if (a->plan || (a->full && !a->quiet && !to_stdout))
+    if (a->plan || (!a->quiet && !to_stdout))
         print_estimate(s);
     if (a->plan)
         return PW_OK;
@@ -205,6 +234,8 @@ static int reproduce(struct session *s)
     if (s->failure.status != PW_OK)
         return pw_cli_report(&s->failure);
     int code = a->json ? write_json(s) : PW_OK;
+    if (code == PW_OK && a->csv)
+        code = write_csv(s);
     if (code == PW_OK && !to_stdout)
         code = print_tables(s);
     if (code == PW_OK && s->failed_runs)
@@ -224,6 +255,8 @@ static int prepare_and_reproduce(const struct arguments *a, int rest, char **nam
         .replacement_count = a->replacements.count,
     };
     enum pw_status status = a->json ? pw_output_check(a->json, &err) : PW_OK;
+    if (status == PW_OK && a->csv)
+        status = pw_output_check(a->csv, &err);
     if (status == PW_OK)
         status = pw_experiment_create(&spec, &s.experiment, &err);
     if (status == PW_OK)
@@ -256,6 +289,9 @@ static int run(const struct pw_cli_command *self, int argc, char **argv)
     if (pw_cli_parse(self, argc, argv, &a, &rest, &status)) {
         if (a.quick && a.full)
             status = pw_cli_fail(PW_USER_ERROR, "--quick and --full exclude each other");
+        else if (a.json && a.csv && strcmp(a.json, a.csv) == 0)
+            status =
+                pw_cli_fail(PW_USER_ERROR, "--json and --csv both go to \"%s\"; name another file for one", a.json);
         else if (a.workers > 1024)
             status = pw_cli_fail(PW_USER_ERROR, "-j: at most 1024 runs at a time");
         else
@@ -270,7 +306,8 @@ const struct pw_cli_command pw_cli_reproduce_command = {
     .usage = "[PAPER[/FIGURE]|FILE.yaml]… [--quick|--full] [flags]",
     .summary = "regenerate figures of the papers, with the paper's numbers beside ours",
     .details = "Without names, all figures that decide a claim; those that decide none (calibration) run when named.\n"
-               "`pagewalk list figures` shows both. Runs that the store has are not repeated; Ctrl-C keeps what is\n"
+               "`pagewalk list figures` shows both. How many runs are missing, and how long they take, is said first;\n"
+               "--plan says only that. Runs that the store has are not repeated; Ctrl-C keeps what is\n"
                "finished, and the same command goes on. Several may work on one store at the same time.\n"
                "Exit code 0: done, whatever the verdicts; 1: runs failed; 2: a mistake; 130: interrupted.\n\n"
                "Example: pagewalk reproduce mosaic/fig03 mask\n"

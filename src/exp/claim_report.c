@@ -1,6 +1,7 @@
 /* Tables and JSON of the score. */
 #include "exp/claim_report.h"
 
+#include "exp/claim_format.h"
 #include "exp/table.h"
 
 #include <string.h>
@@ -73,12 +74,8 @@ static void add_ours(struct pw_table *table, const struct pw_claim_score *s)
 {
     struct pw_text text = {0};
     const struct pw_claim_outcome *o = s->evidence ? &s->evidence->outcome : NULL;
-    for (size_t i = 0; o && i < o->count && i < PW_CLAIM_MAX_PARTS; i++) {
-        if (s->claim->judge == PW_JUDGE_TRUE)
-            pw_text_add(&text, o->values[i] == 1 ? "true" : "false");
-        else
-            pw_text_print(&text, "%s%.4g", i ? ";" : "", o->values[i]);
-    }
+    if (o)
+        pw_claim_format_values(o, &text);
     if (s->claim->judge == PW_JUDGE_TEST && s->tests)
         pw_text_print(&text, "%zu of %zu passed", s->passed, s->tests);
     pw_table_cell(table, text.bytes ? text.bytes : "");
@@ -126,7 +123,7 @@ void pw_claim_show_list(const struct pw_claim_score *scores, const struct pw_cla
         pw_table_print(&table, "%s%s%s", s->claim->value, s->claim->value[0] && s->claim->unit[0] ? " " : "",
                        s->claim->value[0] ? s->claim->unit : "");
         add_ours(&table, s);
-        pw_table_cell(&table, pw_verdict_names[s->verdict]);
+        pw_table_cell(&table, pw_verdict_shown(s->verdict, out->colour));
         add_decided_by(&table, s);
     }
     pw_table_finish(&table, out);
@@ -171,9 +168,10 @@ void pw_claim_show_tests(const struct pw_claim_score *scores, const struct pw_cl
             pw_table_cell(&table, t->name);
         }
     }
-    pw_text_print(out, "%zu of %zu mechanism and config rows are named by tests:\n\n", named, all);
+    pw_text_print(out, "%zu of %zu mechanism and config rows %s named by tests:\n\n", named, all,
+                  pw_counted(named, "is", "are"));
     pw_table_finish(&table, out);
-    pw_text_print(out, "\n%zu are not:\n\n", all - named);
+    pw_text_print(out, "\n%zu %s not:\n\n", all - named, pw_counted(all - named, "is", "are"));
     table = (struct pw_table){.columns = 3, .align = "l"};
     for (size_t i = 0; i < pw_claim_count; i++) {
         if (!is_for_tests(&scores[i], filter) || scores[i].tests)

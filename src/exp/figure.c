@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENTRY_LIMIT = 4096, VALUE_LIMIT = 8192 };
+enum { ENTRY_LIMIT = 4096 };
 
 static const char *const top_keys[] = {"title", "where",    "machine",   "set",      "seed",  "mean",   "scope",
                                        "notes", "variants", "workloads", "measures", "table", "claims", NULL};
@@ -173,8 +173,6 @@ static enum pw_status visit(void *context, const char *key, const char *value, i
         return status;
     if (r->count == ENTRY_LIMIT)
         return pw_fail(err, PW_USER_ERROR, "more than %d keys in a figure", ENTRY_LIMIT);
-    if (strlen(value) > VALUE_LIMIT)
-        return pw_fail(err, PW_USER_ERROR, "the value of '%s' is longer than %d bytes", key, VALUE_LIMIT);
     struct figure_entry *grown = pw_figure_grow(r->entries, r->count, sizeof *grown);
     if (!grown)
         return pw_figure_no_memory(r);
@@ -303,6 +301,31 @@ enum pw_status pw_figure_load(const char *name, enum pw_scope scope, struct pw_f
     return unknown_figure(name, err);
 }
 
+struct search {
+    size_t variant;
+    bool found;
+};
+
+static void compare_variant(void *context, size_t measure, size_t variant, bool alone, int group)
+{
+    (void)measure;
+    (void)alone;
+    (void)group;
+    struct search *s = context;
+    s->found |= variant == s->variant;
+}
+
+bool pw_figure_uses_variant(const struct pw_figure *f, size_t variant)
+{
+    struct search s = {.variant = variant};
+    for (size_t i = 0; i < f->column_count; i++)
+        pw_expression_references(f->columns[i].expression, compare_variant, &s);
+    for (size_t i = 0; i < f->claim_count; i++)
+        for (size_t part = 0; part < f->claims[i].part_count; part++)
+            pw_expression_references(f->claims[i].parts[part], compare_variant, &s);
+    return s.found;
+}
+
 static void free_texts(char **texts, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -322,6 +345,7 @@ void pw_figure_free(struct pw_figure *f)
     }
     for (size_t i = 0; i < f->workload_count; i++) {
         free(f->workloads[i].programs);
+        free(f->workloads[i].label);
         free(f->workloads[i].text);
     }
     for (size_t i = 0; i < f->measure_count; i++) {

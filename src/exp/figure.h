@@ -21,6 +21,7 @@
  *       speed: ipc
  *     table:                            # a line per workload and the mean per group; a column each
  *       4 KB pages: speed@4k / speed@ideal
+ *       Entries *: speed@small-* / speed@ideal    # one for each value of a sweep
  *     mean: arithmetic                  # or geometric, as the paper has it
  *     scope: full                       # it makes no sense at small sizes: --quick leaves it out
  *     claims:
@@ -54,6 +55,7 @@ struct pw_figure_variant {
 
 struct pw_figure_workload {
     char *programs; /* "HS,CONS", without sizes */
+    char *label;    /* the programs; with the parameters that the file gives them where a workload has the same ones */
     char *text;     /* with the sizes of the scope, as `pagewalk run -w` takes it */
     unsigned group, app_count;
 };
@@ -104,5 +106,8 @@ enum pw_status pw_figure_load(const char *name, enum pw_scope scope, struct pw_f
 enum pw_status pw_figure_read(const char *text, size_t length, const char *file_name, const char *name,
                               enum pw_scope scope, struct pw_figure **out, struct pw_error *err);
 void pw_figure_free(struct pw_figure *f);
+
+/* Whether a column or a claim names the variant. */
+bool pw_figure_uses_variant(const struct pw_figure *f, size_t variant);
 
 #endif

@@ -56,4 +56,11 @@ enum pw_status pw_figure_read_variants(const struct figure_reader *r);
 enum pw_status pw_figure_read_workloads(const struct figure_reader *r);
 enum pw_status pw_figure_read_expressions(const struct figure_reader *r);
 
+/* Adds the column of a line of the table. */
+enum pw_status pw_figure_add_column(const struct figure_reader *r, const struct figure_entry *e,
+                                    const struct pw_expression_names *names);
+/* Adds its columns, where it stands for all values of a sweep. */
+enum pw_status pw_figure_add_columns(const struct figure_reader *r, const struct figure_entry *e,
+                                     const struct pw_expression_names *names);
+
 #endif

@@ -220,8 +220,8 @@ static enum pw_status read_measures(const struct figure_reader *r)
     return status;
 }
 
-static enum pw_status add_column(const struct figure_reader *r, const struct figure_entry *e,
-                                 const struct pw_expression_names *names)
+enum pw_status pw_figure_add_column(const struct figure_reader *r, const struct figure_entry *e,
+                                    const struct pw_expression_names *names)
 {
     struct pw_figure *f = r->figure;
     if (f->column_count == PW_FIGURE_MAX_NAMES)
@@ -324,7 +324,7 @@ enum pw_status pw_figure_read_expressions(const struct figure_reader *r)
     struct pw_expression_names names = {.measures = measures, .variants = variants, .groups = groups};
     for (size_t i = 0; i < r->count && status == PW_OK; i++)
         if (r->entries[i].section == SECTION_TABLE)
-            status = add_column(r, &r->entries[i], &names);
+            status = pw_figure_add_columns(r, &r->entries[i], &names);
         else if (r->entries[i].section == SECTION_CLAIMS)
             status = add_claim(r, &r->entries[i], &names);
     if (status == PW_OK && f->column_count + f->claim_count == 0)

@@ -1,5 +1,6 @@
 #include "exp/figure_report.h"
 
+#include "exp/claim_format.h"
 #include "exp/table.h"
 
 #include <math.h>
@@ -40,76 +41,92 @@ static double column_mean(const struct pw_figure_outcome *o, size_t column, int 
     return f->geometric ? exp(sum / (double)count) : sum / (double)count;
 }
 
-static void number_cell(struct pw_table *t, double value)
+double pw_figure_report_mean(const struct pw_figure_outcome *o, size_t column, int group)
 {
-    char number[PW_NUMBER_CAPACITY];
-    if (isnan(value)) {
-        pw_table_cell(t, "-");
-        return;
-    }
-    pw_format_real(number, value);
-    pw_table_cell(t, number);
-}
-
-static void row(const struct pw_figure_outcome *o, struct pw_table *t, int group, int workload, int app)
-{
-    for (size_t c = 0; c < o->figure->column_count; c++)
-        number_cell(t, column_mean(o, c, group, workload, app));
+    return column_mean(o, column, group, ANY, ANY);
 }
 
 /* "CONS" of "HS,CONS" for app 1. */
-static void app_name(const char *programs, int app, struct pw_text *out)
+static void app_name(const char *label, int app, struct pw_text *out)
 {
     while (app-- > 0)
-        programs = strchr(programs, ',') ? strchr(programs, ',') + 1 : programs;
-    pw_text_append(out, programs, strcspn(programs, ","));
+        label = strchr(label, ',') ? strchr(label, ',') + 1 : label;
+    pw_text_append(out, label, strcspn(label, ","));
 }
 
-static void workload_rows(const struct pw_figure_outcome *o, struct pw_table *t)
+/* A row of the table: a workload, one of its applications, a group, or all. */
+struct row {
+    int group, workload, app;
+};
+
+static void row_label(const struct pw_figure *f, const struct row *r, struct pw_table *t)
+{
+    struct pw_text label = {0};
+    if (r->workload == ANY) {
+        pw_table_cell_printable(t, r->group == ANY ? "all" : f->groups[r->group]);
+        return;
+    }
+    const struct pw_figure_workload *w = &f->workloads[r->workload];
+    pw_text_add(&label, w->label);
+    if (r->app != ANY && w->app_count > 1) {
+        pw_text_add(&label, ": ");
+        app_name(w->label, r->app, &label);
+    }
+    pw_table_cell_printable(t, label.bytes ? label.bytes : "");
+    pw_text_free(&label);
+}
+
+/* Fills in the rows, when there is room for them; how many there are. */
+static size_t list_rows(const struct pw_figure_outcome *o, bool each, struct row *out)
 {
     const struct pw_figure *f = o->figure;
     bool apps = per_app(o);
-    for (size_t w = 0; w < f->workload_count; w++)
-        for (int app = 0; app < (apps ? (int)f->workloads[w].app_count : 1); app++) {
-            struct pw_text label = {0};
-            pw_text_add(&label, f->workloads[w].programs);
-            if (apps && f->workloads[w].app_count > 1) {
-                pw_text_add(&label, ": ");
-                app_name(f->workloads[w].programs, app, &label);
-            }
-            pw_table_cell_printable(t, label.bytes ? label.bytes : "");
-            pw_text_free(&label);
-            row(o, t, ANY, (int)w, apps ? app : ANY);
-        }
+    size_t count = 0;
+    for (size_t w = 0; each && w < f->workload_count; w++)
+        for (int app = 0; app < (apps ? (int)f->workloads[w].app_count : 1); app++, count++)
+            if (out)
+                out[count] = (struct row){ANY, (int)w, apps ? app : ANY};
+    for (size_t g = 0; g < f->group_count; g++, count++)
+        if (out)
+            out[count] = (struct row){(int)g, ANY, ANY};
+    if (f->group_count > 1) {
+        if (out)
+            out[count] = (struct row){ANY, ANY, ANY};
+        count++;
+    }
+    return count;
 }
 
 static void columns_table(const struct pw_figure_outcome *o, bool each, struct pw_text *out)
 {
     const struct pw_figure *f = o->figure;
     struct pw_table t = {.columns = 1 + f->column_count, .align = "lr", .indent = "  "};
-    pw_table_cell(&t, f->geometric ? "geometric mean" : "mean");
-    for (size_t c = 0; c < f->column_count; c++)
-        pw_table_cell_printable(&t, f->columns[c].heading);
-    if (each)
-        workload_rows(o, &t);
-    for (size_t g = 0; g < f->group_count; g++) {
-        pw_table_cell_printable(&t, f->groups[g]);
-        row(o, &t, (int)g, ANY, ANY);
+    size_t count = list_rows(o, each, NULL);
+    struct row *rows = calloc(count, sizeof *rows);
+    double *values = calloc(count * f->column_count, sizeof *values);
+    if (!rows || !values) {
+        out->failed = true;
+        goto out;
     }
-    if (f->group_count > 1) {
-        pw_table_cell(&t, "all");
-        row(o, &t, ANY, ANY, ANY);
+    list_rows(o, each, rows);
+    pw_table_cell(&t, f->geometric ? "geometric mean" : "mean");
+    for (size_t c = 0; c < f->column_count; c++) {
+        pw_table_cell_printable(&t, f->columns[c].heading);
+        for (size_t r = 0; r < count; r++)
+            values[c * count + r] = column_mean(o, c, rows[r].group, rows[r].workload, rows[r].app);
+    }
+    for (size_t r = 0; r < count; r++) {
+        row_label(f, &rows[r], &t);
+        for (size_t c = 0; c < f->column_count; c++) {
+            char number[PW_NUMBER_CAPACITY];
+            pw_format_fixed(number, values[c * count + r], pw_decimals(values + c * count, count));
+            pw_table_cell(&t, isnan(values[c * count + r]) ? "-" : number);
+        }
     }
     pw_table_finish(&t, out);
-}
-
-static void join_values(const struct pw_claim_outcome *c, struct pw_text *out)
-{
-    for (size_t i = 0; i < c->count; i++) {
-        char number[PW_NUMBER_CAPACITY];
-        pw_format_real(number, c->values[i]);
-        pw_text_print(out, "%s%s", i ? "; " : "", isnan(c->values[i]) ? "-" : number);
-    }
+out:
+    free(rows);
+    free(values);
 }
 
 static void claims_table(const struct pw_figure_outcome *o, struct pw_text *out)
@@ -121,12 +138,12 @@ static void claims_table(const struct pw_figure_outcome *o, struct pw_text *out)
     for (size_t i = 0; i < o->figure->claim_count; i++) {
         const struct pw_claim_outcome *c = &o->claims[i];
         struct pw_text ours = {0};
-        join_values(c, &ours);
+        pw_claim_format_values(c, &ours);
         pw_table_cell(&t, c->claim->id);
         pw_table_cell(&t, *c->claim->value ? c->claim->value : "true");
         pw_table_cell(&t, ours.bytes ? ours.bytes : "-");
         pw_table_cell(&t, c->claim->unit);
-        pw_table_cell(&t, pw_verdict_names[c->verdict]);
+        pw_table_cell(&t, pw_verdict_shown(c->verdict, out->colour));
         pw_text_free(&ours);
     }
     pw_table_finish(&t, out);
@@ -140,27 +157,52 @@ size_t pw_figure_report_count(const struct pw_figure_outcome *o, enum pw_verdict
     return count;
 }
 
+static void say_unused_variants(const struct pw_figure *f, struct pw_text *out)
+{
+    struct pw_text text = {0};
+    size_t count = 0;
+    for (size_t v = 0; v < f->variant_count; v++)
+        if (!pw_figure_uses_variant(f, v))
+            pw_text_print(&text, "%s%s", count++ ? ", " : "", f->variants[v].name);
+    if (count) {
+        struct pw_text line = {0};
+        pw_text_print(&line, "Not run, since no column and no claim names %s: %s", pw_counted(count, "it", "them"),
+                      text.bytes ? text.bytes : "");
+        pw_text_prose(out, 2, 4, line.bytes ? line.bytes : "");
+        pw_text_free(&line);
+    }
+    pw_text_free(&text);
+}
+
 void pw_figure_report_table(const struct pw_figure_outcome *o, bool each, struct pw_text *out)
 {
     const struct pw_figure *f = o->figure;
-    pw_text_printable(out, f->name);
-    pw_text_add(out, "  ");
-    pw_text_printable(out, f->where);
-    pw_text_add(out, *f->where ? ": " : "");
-    pw_text_printable(out, f->title);
-    pw_text_print(out, "  (%s, %zu workloads)\n", pw_scope_names[f->scope], f->workload_count);
-    if (o->runs_there < o->runs_needed)
-        pw_text_print(out, "  %zu of %zu runs are missing\n", o->runs_needed - o->runs_there, o->runs_needed);
+    struct pw_text title = {0}, note = {0};
+    pw_text_printable(&title, f->name);
+    pw_text_add(&title, "  ");
+    pw_text_printable(&title, f->where);
+    pw_text_add(&title, *f->where ? ": " : "");
+    pw_text_printable(&title, f->title);
+    pw_text_print(&title, "  (%s, %zu workload%s)", pw_scope_names[f->scope], f->workload_count,
+                  pw_plural(f->workload_count));
+    pw_text_prose(out, 0, 2, title.bytes ? title.bytes : "");
+    pw_text_free(&title);
+    size_t missing = o->runs_needed - o->runs_there;
+    if (missing)
+        pw_text_print(out, "  %zu of %zu run%s %s missing\n", missing, o->runs_needed, pw_plural(o->runs_needed),
+                      pw_counted(missing, "is", "are"));
     if (f->column_count)
         columns_table(o, each, out);
     if (f->claim_count) {
         pw_text_add(out, "\n");
         claims_table(o, out);
     }
+    say_unused_variants(f, out);
     if (*f->notes) {
-        pw_text_add(out, "  Note: ");
-        pw_text_printable(out, f->notes);
-        pw_text_add(out, "\n");
+        pw_text_add(&note, "Note: ");
+        pw_text_printable(&note, f->notes);
+        pw_text_prose(out, 2, 4, note.bytes ? note.bytes : "");
+        pw_text_free(&note);
     }
 }
 

@@ -262,11 +262,11 @@ static enum pw_status add_workload(const struct group *g, const char *item)
     if (f->workload_count == PW_FIGURE_MAX_WORKLOADS)
         return pw_figure_refuse(g->r, g->line, "a figure has at most %d workloads", PW_FIGURE_MAX_WORKLOADS);
     struct pw_figure_workload *grown = pw_figure_grow(f->workloads, f->workload_count, sizeof *grown);
-    char *copy = strdup(item), *rest = copy;
+    char *copy = strdup(item), *rest = copy, *label = strdup(item);
     f->workloads = grown ? grown : f->workloads;
     struct pw_text programs = {0}, text = {0};
     unsigned apps = 0;
-    enum pw_status status = grown && copy ? PW_OK : pw_figure_no_memory(g->r);
+    enum pw_status status = grown && copy && label ? PW_OK : pw_figure_no_memory(g->r);
     while (status == PW_OK && rest) {
         if (++apps > PW_MAX_APPS)
             status = pw_figure_refuse(g->r, g->line, "a workload has at most %d applications", PW_MAX_APPS);
@@ -277,12 +277,16 @@ static enum pw_status add_workload(const struct group *g, const char *item)
     if (status == PW_OK && (programs.failed || text.failed))
         status = pw_figure_no_memory(g->r);
     if (status != PW_OK) {
+        free(label);
         pw_text_free(&programs);
         pw_text_free(&text);
         return status;
     }
-    f->workloads[f->workload_count++] = (struct pw_figure_workload){
-        .programs = programs.bytes, .text = text.bytes, .group = (unsigned)f->group_count - 1, .app_count = apps};
+    f->workloads[f->workload_count++] = (struct pw_figure_workload){.programs = programs.bytes,
+                                                                    .label = label,
+                                                                    .text = text.bytes,
+                                                                    .group = (unsigned)f->group_count - 1,
+                                                                    .app_count = apps};
     return PW_OK;
 }
 
@@ -325,6 +329,19 @@ static enum pw_status add_group(const struct figure_reader *r, const struct figu
     return status;
 }
 
+/* Parameters stay in a workload's label only where they tell it from another one of the same programs. */
+static void shorten_labels(struct pw_figure *f)
+{
+    for (size_t w = 0; w < f->workload_count; w++) {
+        struct pw_figure_workload *one = &f->workloads[w];
+        bool alike = false;
+        for (size_t i = 0; i < f->workload_count && !alike; i++)
+            alike = !strcmp(f->workloads[i].programs, one->programs) && strcmp(f->workloads[i].text, one->text) != 0;
+        if (!alike && strlen(one->programs) <= strlen(one->label))
+            strcpy(one->label, one->programs);
+    }
+}
+
 enum pw_status pw_figure_read_workloads(const struct figure_reader *r)
 {
     struct pw_sizes sizes;
@@ -335,6 +352,7 @@ enum pw_status pw_figure_read_workloads(const struct figure_reader *r)
         if (r->entries[i].section == SECTION_WORKLOADS && pw_figure_is_first(r, &r->entries[i]))
             status = add_group(r, &r->entries[i], &sizes);
     pw_sizes_release(&sizes);
+    shorten_labels(r->figure);
     if (status == PW_OK && r->figure->workload_count == 0)
         return pw_figure_refuse(r, 1, "a figure needs workloads, for example {1-app: {each: mosaic}}");
     return status;

@@ -245,12 +245,21 @@ static enum pw_status add_single(struct planner *p, size_t cell, const struct pw
     return status;
 }
 
+/* Machine, design and options of a variant are looked at even where no column and no claim names it. */
+static enum pw_status check_variant(struct planner *p)
+{
+    struct job_spec spec;
+    const char *options;
+    describe(p, TOGETHER, 0, &spec);
+    return resolve(p, TOGETHER, 0, &spec, &options);
+}
+
 static enum pw_status plan_variant(struct planner *p, size_t variant)
 {
     const struct pw_figure *f = p->figure;
     p->variant = &f->variants[variant];
     p->resolved_count = p->sms_apps = 0;
-    enum pw_status status = PW_OK;
+    enum pw_status status = check_variant(p);
     for (size_t w = 0; w < f->workload_count && status == PW_OK; w++) {
         size_t cell = variant * f->workload_count + w;
         if (p->wanted[TOGETHER][cell])

@@ -44,7 +44,7 @@ static void example_of_the_page_is_a_figure(void **state)
         assert_int_equal(f->variant_count, 6);
         assert_string_equal(f->variants[5].name, "l1-256");
         assert_int_equal(f->workload_count, scope == PW_QUICK ? 6 + 2 + 2 + 2 : 27 + 27 + 2 + 10);
-        assert_true(f->column_count == 5 && f->claim_count == 1 && f->geometric);
+        assert_true(f->column_count == 6 && f->claim_count == 1 && f->geometric);
         pw_plan_release(&plan);
         pw_figure_free(f);
     }
