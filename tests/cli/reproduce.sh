@@ -28,14 +28,18 @@ numbers() { "$pagewalk" reproduce ./figure.yaml --db "$1" --json - ; }
 
 run reproduce ./figure.yaml --db undisturbed.db
 check 'a figure comes with its claims and a sum' eval \
-  '[ "$code" = 0 ] && grep -q "^  mosaic-fig03-4k-loss " .stdout && grep -q "^1 claims: " .stdout'
+  '[ "$code" = 0 ] && grep -q "^  mosaic-fig03-4k-loss " .stdout && grep -q "^1 claim: 0 hold, 1 differs, 0 not run. Results: undisturbed.db$" .stdout'
+check 'the estimate comes first, and counts of one are singular' eval \
+  'head -n 1 .stdout | grep -qE "^1 figure, 13 runs, 0 of them in the store; the rest takes about [0-9]+ s on [0-9]+ core" &&
+   grep -qE "^./figure.yaml +13 runs +0 of 1 claim holds$" .stdout'
+check 'a variant that nothing asks for is named' grep -qx '  Not run, since no column and no claim names it: 2m' .stdout
 check 'nothing is left beside the store' only_files . figure.yaml undisturbed.db
 numbers undisturbed.db >undisturbed.json
 check 'the numbers are JSON' is_json undisturbed.json
 check 'runs are shared: fewer than variants times workloads and their alone-runs' python3 - "$pagewalk" <<'PYTHON'
 import re, subprocess, sys
 said = subprocess.check_output([sys.argv[1], "reproduce", "./figure.yaml", "--plan", "--db", "undisturbed.db"], text=True)
-runs, there = map(int, re.search(r"(\d+) runs, of which (\d+) are there", said).groups())
+runs, there = map(int, re.search(r"(\d+) runs, (\d+) of them in the store", said).groups())
 # 4k and ideal on 5 workloads, and alone on 15 SMs: gather, vecadd of 100k, vecadd of 90k
 assert (runs, there) == (13, 13), said
 PYTHON
@@ -49,7 +53,7 @@ first=$!
 "$pagewalk" reproduce ./figure.yaml --db shared.db -j 1 >/dev/null 2>&1 &
 second=$!
 for _ in $(seq 200); do
-  done_runs=$("$pagewalk" reproduce ./figure.yaml --db shared.db --plan 2>/dev/null | sed -nE 's/.*of which ([0-9]+) .*/\1/p')
+  done_runs=$("$pagewalk" reproduce ./figure.yaml --db shared.db --plan 2>/dev/null | sed -nE 's/.* runs, ([0-9]+) of them.*/\1/p')
   [ "${done_runs:-0}" -ge 2 ] && break
   sleep 0.02
 done
@@ -100,7 +104,7 @@ check 'without names, figures that decide claims are taken; the others when they
 import json, pathlib, re, subprocess, sys
 def planned(*names):
     said = subprocess.check_output([sys.argv[1], "reproduce", *names, "--full", "--plan", "--db", "plan.db"], text=True)
-    return int(re.match(r"(\d+) figures", said)[1])
+    return int(re.match(r"(\d+) figures?,", said)[1])
 names = [f["name"] for f in json.loads(subprocess.check_output([sys.argv[1], "list", "figures", "--json"]))]
 decides = {name: "\nclaims:" in pathlib.Path(sys.argv[2], "experiments", name + ".yaml").read_text() for name in names}
 studies = [name for name in names if name.startswith("calibration/")]
@@ -126,6 +130,61 @@ fails 'a workload that is none' 2 'nonsense' reproduce ./broken.yaml --db broken
 sed 's/iterations=1 /iterations=1:lanes=99 /' figure.yaml >failing.yaml
 fails 'a parameter that is none' 2 'lanes' reproduce ./failing.yaml --db failing.db
 
+run reproduce ./figure.yaml --db undisturbed.db --csv figure.csv --json both.json
+check '--csv has a row per value of the table, per mean and per claim, with the numbers of the JSON' eval \
+  '[ "$code" = 0 ] && python3 - figure.csv both.json' <<'PYTHON'
+import csv, json, math, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+figure, = json.load(open(sys.argv[2]))
+assert list(rows[0]) == "figure scope kind group workload app column value paper unit verdict".split(), rows[0]
+shown = [(r["group"], r["workload"], r["app"], r["column"], float(r["value"])) for r in rows if r["kind"] == "value"]
+assert shown == [(i["group"], i["workload"], "" if i["app"] < 0 else str(i["app"]), c["heading"], i["value"])
+                 for c in figure["columns"] for i in c["items"]], shown
+means = {(r["group"], r["column"]): float(r["value"]) for r in rows if r["kind"] == "mean"}
+assert len(means) == 4
+for (group, column), mean in means.items():
+    items = [v for g, w, a, c, v in shown if (g, c) == (group, column)]
+    assert math.isclose(mean, sum(items) / len(items)), (group, column)
+claim, = [r for r in rows if r["kind"] == "claim"]
+assert (claim["column"], claim["paper"], claim["unit"], claim["verdict"]) == ("mosaic-fig03-4k-loss", "48.1", "%", "differs")
+assert float(claim["value"]) == figure["claims"][0]["ours"][0]
+assert {r["figure"] for r in rows} == {"./figure.yaml"} and {r["scope"] for r in rows} == {"quick"}
+PYTHON
+run reproduce ./figure.yaml --db undisturbed.db --csv -
+check '--csv - prints nothing but rows' eval '[ "$code" = 0 ] && cmp .stdout figure.csv'
+fails 'JSON and CSV in one place' 2 '--json and --csv both go to "-"' reproduce ./figure.yaml --json - --csv -
+run reproduce ./figure.yaml --db undisturbed.db --each
+check 'rows that differ in their parameters can be told apart' eval \
+  'grep -q "^  gather:table=64MB:iterations=1  " .stdout && grep -q "^  gather:table=96MB:iterations=1  " .stdout &&
+   grep -q "^  vecadd  " .stdout && grep -q "^  vecadd:n=100k,vecadd:n=90k  " .stdout || sed -n 1,30p .stdout >&2'
+check 'values of a column have as many decimals' python3 - <<'PYTHON'
+import re
+rows = [line.split() for line in open(".stdout") if re.match(r"  (gather|vecadd|one|two|all)", line)]
+for column in -2, -1:
+    assert len({len(row[column].split(".")[1]) for row in rows}) == 1, rows
+PYTHON
+check 'docs/experiments.md has the members of the JSON and the fields of the CSV' python3 - "$source_root" <<'PYTHON'
+import csv, json, pathlib, re, sys
+page = (pathlib.Path(sys.argv[1]) / "docs/experiments.md").read_text().split("## Numbers as JSON and CSV")[1]
+def names(value, prefix=""):
+    if isinstance(value, list):
+        return {name for v in value for name in names(v, prefix)}
+    if isinstance(value, dict):
+        return {prefix + key for key in value} | {n for k, v in value.items() for n in names(v, prefix + k + ".")}
+    return set()
+printed = names(json.load(open("both.json")))
+told = set(re.findall(r"^\| `([a-z.]+)` \|", page.split("### CSV")[0], re.M))
+assert told == printed, told ^ printed
+fields = next(csv.reader(open("figure.csv")))
+assert re.findall(r"^\| `([a-z.]+)` \|", page.split("### CSV")[1], re.M) == fields
+PYTHON
+sed 's/2m: {design: gpu-mmu-2m}/2m: {design: gpu-mmu-2n}/' figure.yaml >unused.yaml
+fails 'a variant that nothing uses is checked too' 2 "variant '2m': unknown design 'gpu-mmu-2n'" reproduce ./unused.yaml --db unused.db
+sed -e 's/2m: .*/w: {design: gpu-mmu, sweep: l1_tlb.base_entries 8 16}/' -e 's/^  4 KB pages: .*/  Entries *: speed@w-* \/ speed@ideal/' figure.yaml >swept.yaml
+run reproduce ./swept.yaml --db undisturbed.db
+check 'a line of the table covers a sweep' eval \
+  '[ "$code" = 0 ] && grep -qE "^  mean +Entries 8 +Entries 16 +weighted speedup$" .stdout'
+
 # What a program reads from a file belongs to its run: another content is another run.
 cat >graph.yaml <<'YAML'
 title: A graph from a file
@@ -142,9 +201,11 @@ YAML
 cp "$source_root/examples/graphs/house.rodinia.txt" graph.txt
 run reproduce ./graph.yaml --db graph.db
 check 'a graph from a file' [ "$code" = 0 ]
+check 'a figure without claims ends with where its results are' eval \
+  '[ "$(tail -n 1 .stdout)" = "Results: graph.db" ] && ! grep -q claim .stdout'
 run reproduce ./graph.yaml --db graph.db --plan
-check 'is not searched again' grep -q '1 runs, of which 1 are there' .stdout
+check 'is not searched again' grep -qx '1 figure, 1 run, 1 of them in the store' .stdout
 printf '3\n0 1\n1 1\n2 0\n\n0\n\n2\n1 1\n2 1\n' >graph.txt
 run reproduce ./graph.yaml --db graph.db --plan
-check 'unless the file has changed' grep -q '1 runs, of which 0 are there' .stdout
+check 'unless the file has changed' grep -q '^1 figure, 1 run, 0 of them in the store;' .stdout
 finish
