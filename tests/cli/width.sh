@@ -48,9 +48,6 @@ wrapped claims --tests
 wrapped list options
 wrapped run -w $three --breakdown
 wrapped reproduce uvm/fig04 --db figures.db --each
-width=50
-wrapped list options
-wrapped run -w $three --breakdown
 
 run list options
 check 'a pipe gets a line per entry' eval \
