@@ -16,7 +16,7 @@ static int diff(const struct pw_cli_command *self, int argc, char **argv)
 {
     struct arguments a = {0};
     struct pw_error err = {0};
-    struct pw_text text = {0};
+    struct pw_text text = pw_cli_text();
     int rest, status;
     if (!pw_cli_parse(self, argc, argv, &a, &rest, &status))
         return status;

@@ -329,12 +329,33 @@ static enum pw_status add_group(const struct figure_reader *r, const struct figu
     return status;
 }
 
-/* Parameters stay in a workload's label only where they tell it from another one of the same programs. */
+/* Whether two applications of a workload are the same program with different parameters. */
+static bool has_program_twice(const struct pw_figure_workload *w)
+{
+    const char *text = w->text, *program = w->programs;
+    for (unsigned i = 0; i < w->app_count; i++) {
+        size_t length = strcspn(text, ","), name = strcspn(program, ",");
+        const char *other_text = text + length, *other = program + name;
+        while (*other_text == ',' && *other == ',') {
+            size_t other_length = strcspn(++other_text, ","), other_name = strcspn(++other, ",");
+            bool same_program = name == other_name && !strncmp(program, other, name);
+            if (same_program && (length != other_length || strncmp(text, other_text, length) != 0))
+                return true;
+            other_text += other_length;
+            other += other_name;
+        }
+        text += length + (text[length] == ',');
+        program += name + (program[name] == ',');
+    }
+    return false;
+}
+
+/* Parameters stay in a workload's label only where they tell it, or its applications, from another of the same programs. */
 static void shorten_labels(struct pw_figure *f)
 {
     for (size_t w = 0; w < f->workload_count; w++) {
         struct pw_figure_workload *one = &f->workloads[w];
-        bool alike = false;
+        bool alike = has_program_twice(one);
         for (size_t i = 0; i < f->workload_count && !alike; i++)
             alike = !strcmp(f->workloads[i].programs, one->programs) && strcmp(f->workloads[i].text, one->text) != 0;
         if (!alike && strlen(one->programs) <= strlen(one->label))

@@ -363,17 +363,19 @@ static void legend(const struct comparison *c, const char *const *paths, struct 
     members(c, files, "host", hosts);
     members(c, hosts, "command", commands);
     bool differ = !all_same(c, commands);
+    struct pw_table table = {.columns = 2, .align = "l"};
     for (size_t i = 0; i < c->count; i++) {
         char column[4];
+        struct pw_text line = {0};
         column_name(column, i);
-        pw_text_print(out, "%-2s ", column);
-        pw_text_printable(out, paths[i]);
-        if (differ && commands[i]) {
-            pw_text_add(out, ": ");
-            pw_text_printable(out, json_string_value(commands[i]));
-        }
-        pw_text_add(out, "\n");
+        pw_table_cell(&table, column);
+        pw_text_add(&line, paths[i]);
+        if (differ && commands[i])
+            pw_text_print(&line, ": %s", json_string_value(commands[i]));
+        pw_table_cell_printable(&table, line.bytes ? line.bytes : "");
+        pw_text_free(&line);
     }
+    pw_table_finish(&table, out);
     pw_text_add(out, "\n");
 }
 

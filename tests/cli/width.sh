@@ -36,6 +36,13 @@ wrapped claims
 wrapped claims --list
 wrapped claims --tests
 wrapped workload HS:side=64
+"$pagewalk" run -w $small --json small.json -q
+"$pagewalk" run -w $small -m mask --json mask.json -q
+for width in 80 100; do
+  COLUMNS=$width run diff small.json mask.json
+  check "$width columns: diff" eval "[ \$code = 1 ] && fits $width"
+done
+width=80
 wrapped run -w $small --breakdown --verify
 three=$small,pointer_chase:hops=50:bytes=1MB,gather:ctas=4:iterations=1:table=1MB
 wrapped run -w $three --breakdown --alone
@@ -60,7 +67,7 @@ for columns in 39 0 -80 many 80x ''; do
 done
 COLUMNS=60 run list policies
 check 'policies of all families are listed' eval \
-  'for family in schedule TLB frame size compaction prefetch eviction DRAM; do grep -q "$family" .stdout || exit 1; done'
+  '(for family in schedule TLB frame size compaction prefetch eviction DRAM; do grep -q "$family" .stdout || exit 1; done)'
 check 'every policy file is listed' python3 - "$pagewalk" "$source_root" <<'PYTHON'
 import json, pathlib, re, subprocess, sys
 listed = [e["name"] for e in json.loads(subprocess.check_output([sys.argv[1], "list", "policies", "--json"]))]

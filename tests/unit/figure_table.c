@@ -96,12 +96,13 @@ static void labels_keep_the_parameters_that_tell_workloads_apart(void **state)
         figure(HEAD SWEPT "workloads:\n"
                           "  one: {list: \"gather:table=64MB:ctas=64 vecadd:n=10k gather:table=32MB:ctas=64\"}\n"
                           "  two: {list: \"vecadd,gather:table=32MB vecadd,gather:table=64MB vecadd:n=10k\"}\n"
+                          "  three: {list: \"alu,vecadd:n=1k,vecadd:n=2k alu,vecadd:n=1k,alu\"}\n"
                           "table: {Speed: speed@ideal}\n");
-    static const char *const labels[] = {"gather:table=64MB:ctas=64", "vecadd",
-                                         "gather:table=32MB:ctas=64", "vecadd,gather:table=32MB",
-                                         "vecadd,gather:table=64MB",  "vecadd"};
-    assert_int_equal(f->workload_count, 6);
-    for (size_t i = 0; i < 6; i++)
+    static const char *const labels[] = {
+        "gather:table=64MB:ctas=64", "vecadd", "gather:table=32MB:ctas=64",   "vecadd,gather:table=32MB",
+        "vecadd,gather:table=64MB",  "vecadd", "alu,vecadd:n=1k,vecadd:n=2k", "alu,vecadd,alu"};
+    assert_int_equal(f->workload_count, 8);
+    for (size_t i = 0; i < 8; i++)
         assert_string_equal(f->workloads[i].label, labels[i]);
     pw_figure_free(f);
 }
