@@ -50,8 +50,7 @@ static const struct pw_cli_flag *find_flag(const struct pw_cli_command *command,
     return NULL;
 }
 
-/* Decimal digits only, 1 to 2^63 - 1, so that every JSON reader can hold it. */
-static bool parse_number(const char *text, uint64_t *out)
+bool pw_cli_parse_number(const char *text, uint64_t *out)
 {
     char *end;
     errno = 0;
@@ -75,7 +74,7 @@ static int store(const struct pw_cli_flag *f, const char *value, void *arguments
         *(const char **)target = value;
         break;
     case PW_CLI_NUMBER:
-        if (!parse_number(value, target))
+        if (!pw_cli_parse_number(value, target))
             return pw_cli_fail(PW_USER_ERROR, "--%s: \"%s\" is no whole number from 1 to %lld", f->name, value,
                                (long long)INT64_MAX);
         break;

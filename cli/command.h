@@ -42,14 +42,17 @@ struct pw_cli_command {
 extern const struct pw_cli_command *const pw_cli_commands[];
 const struct pw_cli_command *pw_cli_find(const char *name);
 
-extern const struct pw_cli_command pw_cli_run_command, pw_cli_advise_command, pw_cli_touch_command, pw_cli_list_command,
-    pw_cli_workload_command, pw_cli_claims_command, pw_cli_diff_command, pw_cli_export_command,
-    pw_cli_reproduce_command, pw_cli_show_command, pw_cli_help_command;
+extern const struct pw_cli_command pw_cli_run_command, pw_cli_compare_command, pw_cli_advise_command,
+    pw_cli_touch_command, pw_cli_list_command, pw_cli_workload_command, pw_cli_claims_command, pw_cli_diff_command,
+    pw_cli_export_command, pw_cli_reproduce_command, pw_cli_show_command, pw_cli_help_command;
 
 /* Puts the flags of argv[1..argc) into `arguments` and moves what is no flag to argv[0..*out_rest). Returns false when
  * there is nothing more to do (help was asked for, or a mistake reported); *out_status is then the exit code. */
 bool pw_cli_parse(const struct pw_cli_command *command, int argc, char **argv, void *arguments, int *out_rest,
                   int *out_status);
+
+/* Decimal digits only, 1 to 2^63 - 1, so that every JSON reader can hold it. */
+bool pw_cli_parse_number(const char *text, uint64_t *out);
 
 /* Prints "pagewalk: …" on standard error and returns the exit code. */
 int pw_cli_fail(enum pw_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -5,6 +5,7 @@
 
 #include "exp/output.h"
 #include "exp/result.h"
+#include "exp/setting.h"
 #include "notices.h"
 #include "progress.h"
 
@@ -89,6 +90,16 @@ static int check_outputs(const struct arguments *a)
     return PW_OK;
 }
 
+static int check_settings(const struct pw_cli_list *sets)
+{
+    for (size_t i = 0; i < sets->count; i++)
+        if (pw_setting_has_several(sets->items[i]))
+            return pw_cli_fail(PW_USER_ERROR,
+                               "--set %s: a run has one value; use `pagewalk compare` for several values",
+                               sets->items[i]);
+    return PW_OK;
+}
+
 static int check_arguments(const struct arguments *a, int rest, char **operands)
 {
     if (rest > 0)
@@ -97,7 +108,8 @@ static int check_arguments(const struct arguments *a, int rest, char **operands)
         return pw_cli_fail(PW_USER_ERROR, "no workload given; use -w NAME (`pagewalk list workloads` shows them)");
     if (is_dash(a->json) && is_dash(a->csv))
         return pw_cli_fail(PW_USER_ERROR, "--json and --csv cannot both go to standard output; name a file for one");
-    return check_outputs(a);
+    int status = check_settings(&a->sets);
+    return status == PW_OK ? check_outputs(a) : status;
 }
 
 /* What is set in vain: flags about files that are not written, and options. */

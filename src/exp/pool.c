@@ -153,14 +153,19 @@ static void reap_all(struct state *s, int flags)
     }
 }
 
+enum pw_status pw_pool_look_up(struct pw_store *store, struct pw_pool_job *job, struct pw_error *err)
+{
+    return (job->spec.breakdown ? pw_store_find_breakdown : pw_store_find)(store, &job->inputs, &job->run, err);
+}
+
 /* Whether somebody else has finished the job meanwhile. */
 static enum pw_status look_in_store(struct state *s, size_t job, bool *out_there, struct pw_error *err)
 {
-    int64_t run = 0;
-    enum pw_status status = pw_store_find(s->pool->store, &s->pool->jobs[job].inputs, &run, err);
-    *out_there = status == PW_OK && run;
+    struct pw_pool_job *j = &s->pool->jobs[job];
+    enum pw_status status = pw_pool_look_up(s->pool->store, j, err);
+    *out_there = status == PW_OK && j->run;
     if (*out_there)
-        settle(s, job, run, NULL);
+        settle(s, job, j->run, NULL);
     return status;
 }
 

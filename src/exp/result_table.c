@@ -165,7 +165,7 @@ static void cost_section(struct view *v)
         {"page walks per 1,000 warp instructions", "", 1000, "walk.count", NULL, "sm.issued", NULL},
         {"page tables' share of DRAM traffic", "%", 100, "dram.translation.bytes", NULL, "dram.bytes", NULL},
     };
-    pw_table_heading(&v->table, "Cost of translation");
+    pw_table_heading(&v->table, "Cost of translation (`pagewalk compare` sets it against an ideal TLB)");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (v->l2_tlb || strcmp(rows[i].numerator, "l2_tlb.lookups") != 0)
             quotient_row(v, &rows[i]);

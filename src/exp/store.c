@@ -55,6 +55,22 @@ enum pw_status pw_store_find(struct pw_store *s, const struct pw_run_inputs *inp
     return status;
 }
 
+enum pw_status pw_store_find_breakdown(struct pw_store *s, const struct pw_run_inputs *inputs, int64_t *out_run,
+                                       struct pw_error *err)
+{
+    enum pw_status status = pw_store_find(s, inputs, out_run, err);
+    if (status != PW_OK || !*out_run)
+        return status;
+    bool kept;
+    struct pw_query q = pw_query_start(s, PW_SQL_FIND_BREAKDOWN);
+    pw_query_bind_integer(&q, *out_run);
+    status = pw_query_step(&q, &kept, err);
+    pw_query_end(&q);
+    if (!kept)
+        *out_run = 0;
+    return status;
+}
+
 enum pw_status pw_store_seconds(struct pw_store *s, const char *workload, double *out_seconds, struct pw_error *err)
 {
     bool row;
@@ -160,13 +176,14 @@ static enum pw_status metric_id(struct pw_store *s, const struct pw_metric *m, i
     return status;
 }
 
-static enum pw_status add_value(struct pw_store *s, int64_t run, const struct pw_metric *m, struct pw_error *err)
+static enum pw_status add_value(struct pw_store *s, enum pw_store_sql how, int64_t run, const struct pw_metric *m,
+                                struct pw_error *err)
 {
     int64_t metric;
     enum pw_status status = metric_id(s, m, &metric, err);
     if (status != PW_OK)
         return status;
-    struct pw_query q = pw_query_start(s, PW_SQL_ADD_VALUE);
+    struct pw_query q = pw_query_start(s, how);
     pw_query_bind_integer(&q, run);
     pw_query_bind_integer(&q, metric);
     if (m->is_integer)
@@ -193,20 +210,29 @@ static enum pw_status add_allocation(struct pw_store *s, int64_t run, size_t num
     return pw_query_run(&q, err);
 }
 
+/* A run is the same with and without a breakdown, which only adds metrics; one that was kept without gets them. */
+static enum pw_status add_breakdown(struct pw_store *s, int64_t run, const struct pw_result *r, struct pw_error *err)
+{
+    enum pw_status status = PW_OK;
+    for (size_t i = 0; r->breakdown_count && i < r->metric_count && status == PW_OK; i++)
+        status = add_value(s, PW_SQL_ADD_MISSING_VALUE, run, &r->metrics[i], err);
+    return status;
+}
+
 static enum pw_status add_all(struct pw_store *s, const struct pw_run_inputs *inputs, const struct pw_result *r,
                               int64_t *out_run, struct pw_error *err)
 {
     int64_t configuration;
     enum pw_status status = pw_store_find(s, inputs, out_run, err);
     if (status != PW_OK || *out_run)
-        return status;
+        return status == PW_OK ? add_breakdown(s, *out_run, r, err) : status;
     status = add_configuration(s, inputs->options, &configuration, err);
     if (status == PW_OK)
         status = add_run(s, inputs, r, configuration, out_run, err);
     for (size_t i = 0; i < r->app_count && status == PW_OK; i++)
         status = add_app(s, *out_run, i, &r->apps[i], err);
     for (size_t i = 0; i < r->metric_count && status == PW_OK; i++)
-        status = add_value(s, *out_run, &r->metrics[i], err);
+        status = add_value(s, PW_SQL_ADD_VALUE, *out_run, &r->metrics[i], err);
     for (size_t i = 0; i < r->allocation_count && status == PW_OK; i++)
         status = add_allocation(s, *out_run, i, &r->allocations[i], err);
     return status;

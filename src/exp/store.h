@@ -33,7 +33,11 @@ struct pw_run_inputs {
 enum pw_status pw_store_find(struct pw_store *s, const struct pw_run_inputs *inputs, int64_t *out_run,
                              struct pw_error *err);
 
-/* Adds a finished run. Waits for other writers. */
+/* The same for a run that was done with a breakdown: *out_run is 0 for one that is there without. */
+enum pw_status pw_store_find_breakdown(struct pw_store *s, const struct pw_run_inputs *inputs, int64_t *out_run,
+                                       struct pw_error *err);
+
+/* Adds a finished run. Waits for other writers. A run that is there without a breakdown gets that of the result. */
 enum pw_status pw_store_add(struct pw_store *s, const struct pw_run_inputs *inputs, const struct pw_result *r,
                             int64_t *out_run, struct pw_error *err);
 

@@ -16,6 +16,8 @@ static const char *const texts[PW_SQL_COUNT] = {
     [PW_SQL_COMMIT] = "COMMIT",
     [PW_SQL_FIND_RUN] = "SELECT r.id FROM configuration c JOIN run r ON r.configuration = c.id"
                         " WHERE r.core = ? AND c.options = ? AND r.workload = ? AND r.seed = ?",
+    [PW_SQL_FIND_BREAKDOWN] = "SELECT 1 FROM value v JOIN metric m ON m.id = v.metric"
+                              " WHERE v.run = ? AND m.name = 'gpu0.warp.resident'",
     [PW_SQL_FIND_CONFIGURATION] = "SELECT id FROM configuration WHERE options = ?",
     [PW_SQL_ADD_CONFIGURATION] = "INSERT INTO configuration(options) VALUES (?)",
     [PW_SQL_ADD_OPTION] = "INSERT INTO configuration_option(configuration, name, value) VALUES (?, ?, ?)",
@@ -27,6 +29,7 @@ static const char *const texts[PW_SQL_COUNT] = {
     [PW_SQL_FIND_METRIC] = "SELECT id FROM metric WHERE name = ? AND unit = ?",
     [PW_SQL_ADD_METRIC] = "INSERT INTO metric(name, unit, app, component, metric) VALUES (?, ?, ?, ?, ?)",
     [PW_SQL_ADD_VALUE] = "INSERT INTO value(run, metric, value) VALUES (?, ?, ?)",
+    [PW_SQL_ADD_MISSING_VALUE] = "INSERT INTO value(run, metric, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
     [PW_SQL_ADD_ALLOCATION] =
         "INSERT INTO allocation(run, number, app, name, count, bytes, pages" PW_ALLOCATION_COUNTERS(
             COUNTER_NAME) ") VALUES (?, ?, ?, ?, ?, ?, ?" PW_ALLOCATION_COUNTERS(COUNTER_PLACE) ")",

@@ -23,6 +23,10 @@ enum pw_status pw_run_programs(const char *text, struct pw_program *programs, un
  * caller's to free. */
 enum pw_status pw_run_workload(const char *workload, char **out, struct pw_error *err);
 
+/* Builds what a run would simulate, and simulates nothing: finds mistakes that the options and the workload do not show by
+ * themselves, such as a workload of two applications on one SM. */
+enum pw_status pw_run_check(const struct pw_run_spec *spec, struct pw_error *err);
+
 /* How many SMs each of `apps` applications would have. */
 enum pw_status pw_run_sms(const struct pw_run_spec *spec, unsigned apps, unsigned *out_sms, struct pw_error *err);
 

@@ -26,37 +26,63 @@ static enum pw_status finish_logs(struct logs *logs, struct pw_error *err)
     return status == PW_OK && logs->pages ? pw_page_log_finish(logs->pages, err) : status;
 }
 
+/* A system that is ready to run, and what it was built from. */
+struct bench {
+    struct pw_config config;
+    struct pw_options *options;
+    struct pw_program programs[PW_MAX_APPS];
+    struct pw_system *system;
+    char design[256];
+};
+
+static enum pw_status build(const struct pw_run_spec *spec, struct bench *b, struct pw_error *err)
+{
+    unsigned count = 0;
+    *b = (struct bench){0};
+    enum pw_status status = pw_run_configure(spec, &b->config, &b->options, b->design, sizeof b->design, err);
+    if (status == PW_OK)
+        status = pw_run_programs(spec->workload, b->programs, &count, err);
+    if (status == PW_OK)
+        status = pw_system_create(&b->config, spec, b->programs, count, &b->system, err);
+    return status;
+}
+
+/* Also after a failure. */
+static void release(struct bench *b)
+{
+    pw_system_destroy(b->system);
+    for (unsigned i = 0; i < PW_MAX_APPS; i++)
+        pw_program_release(&b->programs[i]);
+    pw_options_destroy(b->options);
+}
+
+enum pw_status pw_run_check(const struct pw_run_spec *spec, struct pw_error *err)
+{
+    struct bench b;
+    enum pw_status status = build(spec, &b, err);
+    release(&b);
+    return status;
+}
+
 /* Simulates without regard to spec->alone. The logs, if there are any, are the caller's to finish. */
 static enum pw_status run_once(const struct pw_run_spec *spec, struct pw_result **out, struct logs *out_logs,
                                struct pw_error *err)
 {
     struct timespec begun;
     clock_gettime(CLOCK_MONOTONIC, &begun);
-    struct pw_config config;
-    struct pw_options *options = NULL;
-    struct pw_system *system = NULL;
-    struct pw_program programs[PW_MAX_APPS] = {0};
-    unsigned count = 0;
-    char design[256];
-    enum pw_status status = pw_run_configure(spec, &config, &options, design, sizeof design, err);
+    struct bench b;
+    enum pw_status status = build(spec, &b, err);
     if (status == PW_OK)
-        status = pw_run_programs(spec->workload, programs, &count, err);
+        status = pw_system_run(b.system, err);
     if (status == PW_OK)
-        status = pw_system_create(&config, spec, programs, count, &system, err);
-    if (status == PW_OK)
-        status = pw_system_run(system, err);
-    if (status == PW_OK)
-        status = pw_system_result(system, options, spec->machine ? spec->machine : "mosaic", design,
+        status = pw_system_result(b.system, b.options, spec->machine ? spec->machine : "mosaic", b.design,
                                   seconds_since(&begun), out, err);
     if (status == PW_OK) {
-        *out_logs = (struct logs){system->timeline, system->page_log};
-        system->timeline = NULL;
-        system->page_log = NULL;
+        *out_logs = (struct logs){b.system->timeline, b.system->page_log};
+        b.system->timeline = NULL;
+        b.system->page_log = NULL;
     }
-    pw_system_destroy(system);
-    for (unsigned i = 0; i < PW_MAX_APPS; i++)
-        pw_program_release(&programs[i]);
-    pw_options_destroy(options);
+    release(&b);
     return status;
 }
 

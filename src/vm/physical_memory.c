@@ -14,7 +14,9 @@ static const enum pw_page_order page_size_orders[] = {PW_PAGE_4K, PW_PAGE_64K, P
 
 const struct pw_option pw_page_options[] = {
     {"size", PW_OPTION_CHOICE, offsetof(struct pw_page_config, size), 0, 0, "4KB", "", page_size_names,
-     "Size of the pages that allocations are mapped with.", false},
+     "Size of the pages that allocations are mapped with. 4KB and 64KB pages use the base entries of the TLBs, "
+     "2MB pages the large entries, which are fewer unless large_as_base is on, as in design gpu-mmu-2m.",
+     false},
     {"entry_stride", PW_OPTION_COUNT, offsetof(struct pw_page_config, entry_stride), 8, 128, "8", "bytes", NULL,
      "Distance between neighbouring page-table entries; more than 8 makes tables sparser.", true},
     {"frames", PW_OPTION_CHOICE, offsetof(struct pw_page_config, frames), 0, 0, "first-free", "", pw_frame_policy_names,

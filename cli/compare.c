@@ -1,0 +1,279 @@
+/* pagewalk compare: what translation costs, and what changes if …, in one table.
+ *
+ * Runs that the store has are not repeated, as with reproduce; all combinations are checked before the first run. */
+#include "command.h"
+
+#include "exp/compare.h"
+#include "exp/output.h"
+#include "progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+struct arguments {
+    struct pw_cli_list machines, designs, workloads, sets;
+    const char *against, *seeds, *db, *json, *csv;
+    uint64_t workers;
+    bool quiet;
+};
+
+static const struct pw_cli_flag flags[] = {
+    {'w', "workload", PW_CLI_LIST, offsetof(struct arguments, workloads), "NAME[:k=v]…[,…]",
+     "a workload; may be repeated; several joined by commas share the GPU (required)"},
+    {'m', "machine", PW_CLI_LIST, offsetof(struct arguments, machines), "NAME|FILE.yaml",
+     "sizes and latencies; may be repeated (default mosaic)"},
+    {'d', "design", PW_CLI_LIST, offsetof(struct arguments, designs), "NAME|FILE.yaml[+…]",
+     "policy choices; may be repeated (default gpu-mmu)"},
+    {0, "set", PW_CLI_LIST, offsetof(struct arguments, sets), "KEY=V1[,V2…]",
+     "set one option to each of these values in turn; may be repeated"},
+    {0, "against", PW_CLI_TEXT, offsetof(struct arguments, against), "DESIGN[,…]",
+     "designs that slowdowns are against, or none (default ideal-tlb)"},
+    {0, "seed", PW_CLI_TEXT, offsetof(struct arguments, seeds), "N[,N…]", "seeds of all random numbers (default 1)"},
+    {'j', "jobs", PW_CLI_NUMBER, offsetof(struct arguments, workers), "N", "runs at a time (default: one per core)"},
+    {0, "db", PW_CLI_TEXT, offsetof(struct arguments, db), "FILE", "the result store (default pagewalk.db)"},
+    {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write all numbers as JSON"},
+    {0, "csv", PW_CLI_TEXT, offsetof(struct arguments, csv), "FILE|-", "write all numbers as CSV, a line per run"},
+    {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL, "no table and no progress bar"},
+    {.name = NULL},
+};
+
+static bool is_dash(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+static void show_progress(void *context, const struct pw_pool_progress *p)
+{
+    char left[32], text[96];
+    pw_cli_format_time(left, sizeof left, p->seconds_left);
+    snprintf(text, sizeof text, "%zu of %zu runs  %zu running  %s%s", p->done, p->total, p->running,
+             p->seconds_left < 0 ? "" : left, p->seconds_left < 0 ? "" : " left");
+    pw_cli_progress_draw(context, p->fraction, text);
+}
+
+static enum pw_status run_all(const struct arguments *a, struct pw_compare *c, struct pw_error *err)
+{
+    struct pw_cli_progress bar;
+    struct pw_pool pool = {
+        .store_path = a->db,
+        .workers = (unsigned)a->workers,
+        .progress = show_progress,
+        .context = &bar,
+        .interrupted = pw_cli_catch_interrupts(),
+    };
+    enum pw_status status = pw_store_open(a->db, PW_STORE_CREATE, &pool.store, err);
+    if (status != PW_OK)
+        return status;
+    pw_cli_progress_start(&bar, !a->quiet);
+    status = pw_compare_run(c, &pool, err);
+    pw_cli_progress_clear(&bar);
+    pw_store_close(pool.store);
+    return status;
+}
+
+static size_t terminal_columns(void)
+{
+    enum { FALLBACK = 80 };
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : FALLBACK;
+}
+
+typedef void format(const struct pw_compare *c, struct pw_text *out);
+
+static int write_as(format *to_text, const struct pw_compare *c, const char *path)
+{
+    struct pw_error err = {0};
+    struct pw_text text = {0};
+    to_text(c, &text);
+    enum pw_status status = pw_output_write(path, &text, &err);
+    pw_text_free(&text);
+    return status == PW_OK ? PW_OK : pw_cli_report(&err);
+}
+
+/* Files come first: when standard output is a closed pipe they are there all the same. */
+static int write_all(const struct arguments *a, const struct pw_compare *c)
+{
+    int status = PW_OK;
+    for (int to_stdout = 0; to_stdout < 2; to_stdout++) {
+        if (status == PW_OK && a->json && is_dash(a->json) == to_stdout)
+            status = write_as(pw_compare_json, c, a->json);
+        if (status == PW_OK && a->csv && is_dash(a->csv) == to_stdout)
+            status = write_as(pw_compare_csv, c, a->csv);
+    }
+    if (status == PW_OK && !a->quiet && !is_dash(a->json) && !is_dash(a->csv)) {
+        struct pw_text text = {0};
+        pw_compare_table(c, terminal_columns(), &text);
+        status = pw_cli_print(&text);
+    }
+    return status;
+}
+
+static int report_failures(const struct pw_compare *c)
+{
+    size_t failed = 0, first = 0;
+    for (size_t j = 0; j < c->job_count; j++)
+        if (c->jobs[j].failed && failed++ == 0)
+            first = j;
+    const struct pw_run_spec *spec = &c->jobs[first].spec;
+    return failed ? pw_cli_fail(PW_FAILED, "%zu run%s failed; the first: -m %s -d %s -w %s: %s", failed,
+                                failed == 1 ? "" : "s", spec->machine, spec->design, spec->workload,
+                                c->jobs[first].message)
+                  : PW_OK;
+}
+
+static int compare(const struct arguments *a, const struct pw_compare_spec *spec)
+{
+    struct pw_error err = {0};
+    struct pw_compare *c = NULL;
+    enum pw_status status = a->json ? pw_output_check(a->json, &err) : PW_OK;
+    if (status == PW_OK && a->csv)
+        status = pw_output_check(a->csv, &err);
+    if (status == PW_OK)
+        status = pw_compare_create(spec, &c, &err);
+    if (status == PW_OK)
+        status = run_all(a, c, &err);
+    int code;
+    if (status == PW_OK) {
+        code = write_all(a, c);
+        if (code == PW_OK)
+            code = report_failures(c);
+    } else {
+        err.status = status;
+        code = pw_cli_report(&err);
+    }
+    pw_compare_destroy(c);
+    return code;
+}
+
+/* Splits "a,b" in place; the pieces are appended to the list, which has room for `room`. False when one is empty. */
+static bool split(char *text, const char **items, size_t *count)
+{
+    while (text) {
+        const char *item = strsep(&text, ",");
+        if (!*item)
+            return false;
+        items[(*count)++] = item;
+    }
+    return true;
+}
+
+static size_t pieces(const char *text)
+{
+    size_t count = 1;
+    for (; *text; text++)
+        count += *text == ',';
+    return count;
+}
+
+static int read_seeds(char *text, uint64_t *seeds, size_t *out_count)
+{
+    size_t count = 0;
+    while (text) {
+        const char *item = strsep(&text, ",");
+        if (!pw_cli_parse_number(item, &seeds[count++]))
+            return pw_cli_fail(PW_USER_ERROR, "--seed: \"%s\" is no whole number from 1 to %lld", item,
+                               (long long)INT64_MAX);
+    }
+    *out_count = count;
+    return PW_OK;
+}
+
+static int read_lists_and_compare(struct arguments *a)
+{
+    const char *against_text = a->against && strcmp(a->against, "none") != 0 ? a->against : "";
+    char *against = strdup(a->against ? against_text : "ideal-tlb"), *seed_text = strdup(a->seeds);
+    const char **references = calloc(pieces(against_text) + 1, sizeof *references);
+    uint64_t *seeds = calloc(pieces(a->seeds), sizeof *seeds);
+    struct pw_compare_spec spec = {
+        .machines = a->machines.items,
+        .machine_count = a->machines.count,
+        .designs = a->designs.items,
+        .design_count = a->designs.count,
+        .workloads = a->workloads.items,
+        .workload_count = a->workloads.count,
+        .sets = a->sets.items,
+        .set_count = a->sets.count,
+        .references = references,
+        .seeds = seeds,
+    };
+    int code;
+    if (!against || !seed_text || !references || !seeds)
+        code = pw_cli_fail(PW_FAILED, "out of memory");
+    else if (*against && !split(against, references, &spec.reference_count))
+        code = pw_cli_fail(PW_USER_ERROR, "--against %s: a design is missing beside a comma", a->against);
+    else
+        code = read_seeds(seed_text, seeds, &spec.seed_count);
+    if (code == PW_OK)
+        code = compare(a, &spec);
+    free(seeds);
+    free(references);
+    free(seed_text);
+    free(against);
+    return code;
+}
+
+static void use_default(struct pw_cli_list *list, const char *name)
+{
+    if (!list->count)
+        list->items[list->count++] = name;
+}
+
+static int check_and_compare(struct arguments *a, int rest, char **operands)
+{
+    if (rest > 0)
+        return pw_cli_fail(PW_USER_ERROR, "compare takes no \"%s\"; a workload is given with -w", operands[0]);
+    if (!a->workloads.count)
+        return pw_cli_fail(PW_USER_ERROR, "no workload given; use -w NAME (`pagewalk list workloads` shows them)");
+    if (a->workers > 1024)
+        return pw_cli_fail(PW_USER_ERROR, "-j: at most 1024 runs at a time");
+    if (is_dash(a->json) && is_dash(a->csv))
+        return pw_cli_fail(PW_USER_ERROR, "--json and --csv cannot both go to standard output; name a file for one");
+    if (a->json && a->csv && strcmp(a->json, a->csv) == 0)
+        return pw_cli_fail(PW_USER_ERROR, "--json and --csv name the same file \"%s\"", a->json);
+    use_default(&a->machines, "mosaic");
+    use_default(&a->designs, "gpu-mmu");
+    return read_lists_and_compare(a);
+}
+
+static int run(const struct pw_cli_command *self, int argc, char **argv)
+{
+    enum { LISTS = 4 };
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct arguments a = {.db = "pagewalk.db", .seeds = "1", .workers = cores > 0 ? (uint64_t)cores : 1};
+    struct pw_cli_list *lists[LISTS] = {&a.machines, &a.designs, &a.workloads, &a.sets};
+    int rest, status = PW_FAILED;
+    bool enough = true;
+    for (size_t i = 0; i < LISTS; i++) {
+        lists[i]->items = calloc((size_t)argc + 1, sizeof *lists[i]->items);
+        enough &= lists[i]->items != NULL;
+    }
+    if (!enough)
+        status = pw_cli_fail(PW_FAILED, "out of memory");
+    else if (pw_cli_parse(self, argc, argv, &a, &rest, &status))
+        status = check_and_compare(&a, rest, argv);
+    for (size_t i = 0; i < LISTS; i++)
+        free(lists[i]->items);
+    return status;
+}
+
+const struct pw_cli_command pw_cli_compare_command = {
+    .name = "compare",
+    .usage = "-w WORKLOAD… [-m MACHINE]… [-d DESIGN]… [--set KEY=V1,V2…]… [--against DESIGN,…] [flags]",
+    .summary = "say what translation costs, and what other designs, machines or options would change",
+    .details =
+        "Every combination of workloads, machines, designs, values and seeds is a run and a row: cycles, slowdown\n"
+        "against each reference design, TLB hit rates, page walks, and where the time of warps goes. Options that\n"
+        "are texts (uvm.advice, link.points, apps.sms) take one value and keep their commas. All combinations are\n"
+        "checked before the first run. Runs that the store has are not repeated; Ctrl-C keeps what is finished, and\n"
+        "the same command goes on.\n"
+        "Exit code 0: done; 1: runs failed; 2: a mistake; 130: interrupted.\n\n"
+        "Example: pagewalk compare -w gather:table=256MB -m volta -d gpu-mmu -d gpu-mmu-64k -d gpu-mmu-2m\n"
+        "         pagewalk compare -w HS -w MUM -w HS,MUM --set l2_tlb.base_entries=256,512,1024 --set "
+        "walk.walkers=8,64\n"
+        "                          --csv sweep.csv",
+    .flags = flags,
+    .run = run,
+};
