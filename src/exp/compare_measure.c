@@ -24,7 +24,7 @@ static const char *const states[PW_COMPARE_MEASURE_COUNT - PW_COMPARE_FIRST_SHAR
 const struct pw_compare_measure_name pw_compare_measures[PW_COMPARE_MEASURE_COUNT] = {
     {"l1_tlb_hit_rate", "L1 TLB", "hits %"},
     {"l2_tlb_hit_rate", "L2 TLB", "hits %"},
-    {"walks_per_1000_instructions", "walks per", "1k instr."},
+    {"walks_per_1000_instructions", "walks/1k", "instr."},
     {"share.compute", "", "compute"},
     {"share.paused", "SMs", "paused"},
     {"share.data", "", "data"},

@@ -31,9 +31,9 @@ static void page_size_note(const struct pw_compare *c, struct pw_text *out)
     const struct pw_stored_run *r = few_large_entries(c);
     if (r)
         pw_text_print(out,
-                      "\nNote: page.size=2MB uses the entries that TLBs have for large pages: %.0f instead of %.0f\n"
-                      "in an L1 TLB, %.0f instead of %.0f in the L2 TLB. Design gpu-mmu-2m gives 2 MB pages as\n"
-                      "many entries as 4 KB pages have.\n",
+                      "\nNote: page.size=2MB uses the TLBs' entries for large pages: %.0f instead of %.0f in\n"
+                      "an L1 TLB, %.0f instead of %.0f in the L2 TLB. Design gpu-mmu-2m gives 2 MB pages\n"
+                      "as many as 4 KB pages have.\n",
                       option(r, "option.l1_tlb.large_entries"), option(r, "option.l1_tlb.base_entries"),
                       option(r, "option.l2_tlb.large_entries"), option(r, "option.l2_tlb.base_entries"));
 }

@@ -431,6 +431,21 @@ static void large_pages_of_figure_3_get_as_many_entries_as_base_pages(void **sta
     pw_options_destroy(b);
 }
 
+/* gpu-mmu-64k: 64 KB pages use the base entries, so they have as many as well; page.size=2MB alone does not. */
+static void the_page_sizes_of_the_baseline_have_the_entries_that_its_designs_say(void **state)
+{
+    (void)state;
+    static struct pw_config medium, alone;
+    struct pw_options *a = effective(&medium, "mosaic", "gpu-mmu-64k"), *b = effective(&alone, "mosaic", "gpu-mmu");
+    assert_int_equal(medium.gpu.orders, 1U << PW_PAGE_64K);
+    assert_int_equal(capacity_of(&medium.gpu.l1_tlb.tlb, medium.gpu.orders, PW_PAGE_64K), 128);
+    assert_int_equal(capacity_of(&medium.gpu.l2_tlb.tlb, medium.gpu.orders, PW_PAGE_64K), 512);
+    assert_int_equal(capacity_of(&alone.gpu.l1_tlb.tlb, 1U << PW_PAGE_2M, PW_PAGE_2M), 16);
+    assert_int_equal(capacity_of(&alone.gpu.l2_tlb.tlb, 1U << PW_PAGE_2M, PW_PAGE_2M), 256);
+    pw_options_destroy(a);
+    pw_options_destroy(b);
+}
+
 /* Fills one set, uses its first page again and adds one: the second page must go. */
 static void assert_lru(const struct pw_tlb_config *config, uint32_t ways, uint32_t sets)
 {
@@ -469,6 +484,7 @@ int main(void)
         cmocka_unit_test(mosaic_agrees_where_the_paper_counts_differently),
         cmocka_unit_test(kepler_agrees_where_the_paper_counts_differently),
         cmocka_unit_test(large_pages_of_figure_3_get_as_many_entries_as_base_pages),
+        cmocka_unit_test(the_page_sizes_of_the_baseline_have_the_entries_that_its_designs_say),
         cmocka_unit_test(tlbs_of_mosaic_replace_the_least_recently_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static void no_combination_gets_stuck_or_breaks_an_identity(void **state)
                                             "BFS2:nodes=600",
                                             "HS:side=20,vecadd:ctas=2",
                                             "gather:ctas=1:warps=2:iterations=2:table=2MB,HS:side=20"};
-    static const char *const designs[] = {"gpu-mmu", "gpu-mmu-2m", "pwcache", "ideal-tlb", "static"};
+    static const char *const designs[] = {"gpu-mmu", "gpu-mmu-2m", "gpu-mmu-64k", "pwcache", "ideal-tlb", "static"};
     struct pw_random random;
     pw_random_init(&random, 7, "configurations");
     unsigned completed = 0;

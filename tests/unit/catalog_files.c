@@ -70,7 +70,7 @@ static void designs_are_sorted_described_and_unambiguous(void **state)
 {
     (void)state;
     check_list(pw_design_files, "designs");
-    static const char *const names[] = {"gpu-mmu", "gpu-mmu-2m", "ideal-tlb", "pwcache", "uvm-nvidia"};
+    static const char *const names[] = {"gpu-mmu", "gpu-mmu-2m", "gpu-mmu-64k", "ideal-tlb", "pwcache", "uvm-nvidia"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         find(pw_design_files, names[i]);
 }

@@ -73,8 +73,8 @@ static void load_beyond(struct pw_warp *w, struct timed *t)
 static void an_access_to_memory_that_is_not_allocated_fails_with_its_address(void **state)
 {
     (void)state;
-    static const char *const designs[] = {"gpu-mmu", "gpu-mmu-2m", "pwcache", "ideal-tlb"};
-    for (unsigned i = 0; i < 4; i++) {
+    static const char *const designs[] = {"gpu-mmu", "gpu-mmu-2m", "gpu-mmu-64k", "pwcache", "ideal-tlb"};
+    for (unsigned i = 0; i < sizeof designs / sizeof *designs; i++) {
         struct timed t = {.design = designs[i], .kernel = load_beyond, .bytes = PW_PAGE_BYTES, .n = {64 << 20}};
         assert_int_equal(timed_try(&t), PW_FAILED);
         char address[32];

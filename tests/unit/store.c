@@ -202,6 +202,40 @@ static void test_a_run_is_kept_once_and_known_by_its_inputs(void **state)
     expect_rows(folder->store, "SELECT count(*) FROM metric", "12");
 }
 
+static void test_a_run_kept_without_a_breakdown_gets_it_and_stays_as_it_was(void **state)
+{
+    struct store_folder *folder = *state;
+    struct pw_store *s = open_store(folder->store, PW_STORE_CREATE);
+    struct pw_run_inputs inputs = {"0.1.0+abc", STORE_OPTIONS, "HS:side=64", 5};
+    struct result_fixture f;
+    struct pw_breakdown_row breakdown = {0, "data", 11, 100};
+    struct pw_stored_run *r;
+    struct pw_error err = {0};
+    int64_t found;
+    result_fixture_init(&f);
+    int64_t run = add(s, &inputs, &f.result);
+    assert_int_equal(pw_store_find_breakdown(s, &inputs, &found, &err), PW_OK);
+    assert_int_equal(found, 0);
+    /* The same run again: a metric that is there already keeps its value. */
+    f.metrics[f.result.metric_count++] = (struct pw_metric){"gpu0.warp.data", "cycles", true, 11, 11};
+    f.metrics[f.result.metric_count++] = (struct pw_metric){"gpu0.warp.resident", "cycles", true, 11, 11};
+    f.result.breakdown = &breakdown;
+    f.result.breakdown_count = 1;
+    f.metrics[1].integer = 1000;
+    assert_int_equal(add(s, &inputs, &f.result), run);
+    assert_int_equal(pw_store_find_breakdown(s, &inputs, &found, &err), PW_OK);
+    assert_int_equal(found, run);
+    assert_int_equal(pw_store_load(s, run, &r, &err), PW_OK);
+    expect_metric(r, "gpu0.warp.data", 11);
+    expect_metric(r, "gpu0.warp.resident", 11);
+    expect_metric(r, "gpu0.l1_tlb.lookups", 8);
+    pw_stored_run_free(r);
+    inputs.seed = 6;
+    assert_int_equal(pw_store_find_breakdown(s, &inputs, &found, &err), PW_OK);
+    assert_int_equal(found, 0);
+    pw_store_close(s);
+}
+
 static void test_a_run_that_cannot_be_kept_leaves_nothing(void **state)
 {
     struct store_folder *folder = *state;
@@ -502,6 +536,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_loaded_run_is_the_added_one, enter, leave),
         cmocka_unit_test_setup_teardown(test_options_that_are_numbers_are_metrics, enter, leave),
         cmocka_unit_test_setup_teardown(test_a_run_is_kept_once_and_known_by_its_inputs, enter, leave),
+        cmocka_unit_test_setup_teardown(test_a_run_kept_without_a_breakdown_gets_it_and_stays_as_it_was, enter, leave),
         cmocka_unit_test_setup_teardown(test_a_run_that_cannot_be_kept_leaves_nothing, enter, leave),
         cmocka_unit_test_setup_teardown(test_views_say_what_the_run_did, enter, leave),
         cmocka_unit_test_setup_teardown(test_seconds_are_the_median, enter, leave),

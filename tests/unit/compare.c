@@ -1,0 +1,333 @@
+/* Comparisons: which runs a grid stands for, each once; what rows say; mistakes before anything runs. */
+#include "exp/compare.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIST(...) ((const char *const[]){__VA_ARGS__})
+
+static const uint64_t one_seed[] = {1};
+
+/* gpu-mmu against ideal-tlb on mosaic, to be changed by the test. */
+static struct pw_compare_spec simple(void)
+{
+    static const char *const machines[] = {"mosaic"}, *const designs[] = {"gpu-mmu"},
+                             *const references[] = {"ideal-tlb"}, *const workloads[] = {"vecadd:n=1k"};
+    return (struct pw_compare_spec){.machines = machines,
+                                    .machine_count = 1,
+                                    .designs = designs,
+                                    .design_count = 1,
+                                    .references = references,
+                                    .reference_count = 1,
+                                    .workloads = workloads,
+                                    .workload_count = 1,
+                                    .seeds = one_seed,
+                                    .seed_count = 1};
+}
+
+static struct pw_compare *create(const struct pw_compare_spec *spec)
+{
+    struct pw_compare *c;
+    struct pw_error err = {0};
+    if (pw_compare_create(spec, &c, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    return c;
+}
+
+static void expect_mistake(const struct pw_compare_spec *spec, const char *message)
+{
+    struct pw_compare *c;
+    struct pw_error err = {0};
+    assert_int_equal(pw_compare_create(spec, &c, &err), PW_USER_ERROR);
+    assert_null(c);
+    if (!strstr(err.message, message))
+        fail_msg("\"%s\" does not say \"%s\"", err.message, message);
+}
+
+/* "workload machine design k=v… seed" of a row's run. */
+static void check_row(const struct pw_compare *c, size_t row, const char *expected)
+{
+    const struct pw_run_spec *s = &c->jobs[pw_compare_job(c, row)].spec;
+    char text[256];
+    size_t length = (size_t)snprintf(text, sizeof text, "%s %s %s ", s->workload, s->machine, s->design);
+    for (size_t i = 0; i < s->set_count; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s ", s->sets[i]);
+    snprintf(text + length, sizeof text - length, "%llu", (unsigned long long)s->seed);
+    assert_string_equal(text, expected);
+    assert_true(s->breakdown);
+}
+
+static void every_combination_is_a_row_in_order(void **state)
+{
+    (void)state;
+    static const uint64_t seeds[] = {7, 9};
+    struct pw_compare_spec spec = simple();
+    spec.workloads = LIST("vecadd:n=1k", "alu,vecadd:n=1k");
+    spec.workload_count = 2;
+    spec.machines = LIST("mosaic", "kepler");
+    spec.machine_count = 2;
+    spec.sets = LIST("l2_tlb.base_entries=256,1024", "walk.walkers=8", "walk.model=memory,fixed");
+    spec.set_count = 3;
+    spec.seeds = seeds;
+    spec.seed_count = 2;
+    struct pw_compare *c = create(&spec);
+    assert_int_equal(c->design_count, 2);
+    assert_int_equal(c->values_count, 4);
+    assert_int_equal(c->row_count, 2 * 2 * 2 * 4 * 2);
+    assert_int_equal(c->job_count, c->row_count);
+    for (size_t row = 0; row < c->row_count; row++) {
+        struct pw_compare_place p = pw_compare_place(c, row);
+        assert_int_equal(pw_compare_row(c, &p), row);
+    }
+#define SETS(entries, model) "l2_tlb.base_entries=" entries " walk.walkers=8 walk.model=" model
+    check_row(c, 0, "vecadd:n=1k mosaic ideal-tlb " SETS("256", "memory") " 7");
+    check_row(c, 1, "vecadd:n=1k mosaic ideal-tlb " SETS("256", "memory") " 9");
+    check_row(c, 2, "vecadd:n=1k mosaic ideal-tlb " SETS("256", "fixed") " 7");
+    check_row(c, 4, "vecadd:n=1k mosaic ideal-tlb " SETS("1024", "memory") " 7");
+    check_row(c, 8, "vecadd:n=1k mosaic gpu-mmu " SETS("256", "memory") " 7");
+    check_row(c, 16, "vecadd:n=1k kepler ideal-tlb " SETS("256", "memory") " 7");
+    check_row(c, 63, "alu,vecadd:n=1k kepler gpu-mmu " SETS("1024", "fixed") " 9");
+    pw_compare_destroy(c);
+}
+
+static void the_same_options_are_one_run(void **state)
+{
+    (void)state;
+    struct pw_compare_spec spec = simple();
+    spec.designs = LIST("gpu-mmu", "sharedtlb", "ideal-tlb");
+    spec.design_count = 3;
+    spec.sets = LIST("page.size=4KB,2MB");
+    spec.set_count = 1;
+    struct pw_compare *c = create(&spec);
+    assert_int_equal(c->design_count, 3); /* the reference is among the designs */
+    assert_int_equal(c->references[0], 2);
+    assert_int_equal(c->row_count, 6);
+    assert_int_equal(c->job_count, 4);
+    assert_int_equal(pw_compare_job(c, 0), pw_compare_job(c, 2));
+    assert_int_equal(pw_compare_job(c, 1), pw_compare_job(c, 3));
+    assert_int_not_equal(pw_compare_job(c, 0), pw_compare_job(c, 1));
+    assert_int_not_equal(pw_compare_job(c, 0), pw_compare_job(c, 4));
+    for (size_t j = 0; j < c->job_count; j++)
+        assert_non_null(c->jobs[j].inputs.options);
+    pw_compare_destroy(c);
+}
+
+/* Runs with these cycles, or none for 0, until let_go. */
+static struct pw_stored_run *give_cycles(struct pw_compare *c, const uint64_t *cycles)
+{
+    struct pw_stored_run *runs = calloc(c->job_count, sizeof *runs);
+    assert_non_null(runs);
+    for (size_t row = 0; row < c->row_count; row++) {
+        size_t job = pw_compare_job(c, row);
+        runs[job].cycles = cycles[row];
+        c->runs[job] = cycles[row] ? &runs[job] : NULL;
+    }
+    return runs;
+}
+
+static void let_go(struct pw_compare *c, struct pw_stored_run *runs)
+{
+    memset(c->runs, 0, c->job_count * sizeof *c->runs);
+    free(runs);
+    pw_compare_destroy(c);
+}
+
+static void slowdowns_are_against_the_row_that_differs_in_the_design_alone(void **state)
+{
+    (void)state;
+    struct pw_compare_spec spec = simple();
+    spec.references = LIST("ideal-tlb", "gpu-mmu");
+    spec.reference_count = 2;
+    spec.workloads = LIST("vecadd:n=1k", "alu");
+    spec.workload_count = 2;
+    spec.sets = LIST("walk.walkers=8,16");
+    spec.set_count = 1;
+    struct pw_compare *c = create(&spec);
+    /* Of each workload: ideal-tlb with 8 and 16 walkers, then gpu-mmu. */
+    static const uint64_t cycles[] = {100, 200, 250, 300, 1000, 2000, 40000, 2000};
+    struct pw_stored_run *runs = give_cycles(c, cycles);
+    assert_true(pw_compare_slowdown(c, 0, 0) == 1 && pw_compare_slowdown(c, 1, 0) == 1);
+    assert_true(pw_compare_slowdown(c, 2, 0) == 2.5 && pw_compare_slowdown(c, 3, 0) == 1.5);
+    assert_true(pw_compare_slowdown(c, 6, 0) == 40 && pw_compare_slowdown(c, 7, 0) == 1);
+    assert_true(pw_compare_slowdown(c, 2, 1) == 1 && pw_compare_slowdown(c, 0, 1) == 0.4);
+    /* The geometric mean of 2.5 and 40. */
+    assert_true(fabs(pw_compare_mean_slowdown(c, 2, 0) - 10) < 1e-12);
+    assert_true(fabs(pw_compare_mean_slowdown(c, 6, 0) - 10) < 1e-12);
+    let_go(c, runs);
+}
+
+static void what_has_no_run_has_no_numbers(void **state)
+{
+    (void)state;
+    struct pw_compare_spec spec = simple();
+    spec.workloads = LIST("vecadd:n=1k", "alu");
+    spec.workload_count = 2;
+    struct pw_compare *c = create(&spec);
+    static const uint64_t cycles[] = {0, 200, 300, 600};
+    struct pw_stored_run *runs = give_cycles(c, cycles);
+    assert_true(isnan(pw_compare_slowdown(c, 0, 0)) && isnan(pw_compare_slowdown(c, 1, 0)));
+    assert_true(pw_compare_slowdown(c, 3, 0) == 2);
+    assert_true(isnan(pw_compare_mean_slowdown(c, 1, 0)));
+    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++)
+        assert_true(isnan(pw_compare_measure(c, 0, m)));
+    struct pw_text csv = {0}, json = {0}, table = {0};
+    pw_compare_csv(c, &csv);
+    pw_compare_json(c, &json);
+    pw_compare_table(c, 80, &table);
+    assert_non_null(strstr(csv.bytes, "mosaic,ideal-tlb,vecadd:n=1k,1,,,,"));
+    assert_non_null(strstr(json.bytes, "\"cycles\": null"));
+    assert_non_null(strstr(table.bytes, "failed"));
+    pw_text_free(&csv);
+    pw_text_free(&json);
+    pw_text_free(&table);
+    let_go(c, runs);
+}
+
+static void a_row_says_what_the_metrics_of_its_run_do(void **state)
+{
+    (void)state;
+    struct pw_compare_spec spec = simple();
+    struct pw_compare *c = create(&spec);
+    static const uint64_t cycles[] = {100, 250};
+    struct pw_stored_run *runs = give_cycles(c, cycles);
+    /* Sorted by name, as a stored run has them. */
+    static const struct {
+        const char *name;
+        double value;
+    } numbers[] = {
+        {"gpu0.l1_tlb.hits", 3},      {"gpu0.l1_tlb.lookups", 4},   {"gpu0.l2_tlb.hits", 0},
+        {"gpu0.l2_tlb.lookups", 0},   {"gpu0.sm.issued", 4000},     {"gpu0.walk.count", 6},
+        {"gpu0.warp.barrier", 5},     {"gpu0.warp.data", 20},       {"gpu0.warp.dependency", 4},
+        {"gpu0.warp.far_fault", 0},   {"gpu0.warp.issue", 1},       {"gpu0.warp.l1_tlb", 2},
+        {"gpu0.warp.l2_tlb", 8},      {"gpu0.warp.lsu", 10},        {"gpu0.warp.lsu_full", 30},
+        {"gpu0.warp.not_chosen", 2},  {"gpu0.warp.paused", 0},      {"gpu0.warp.resident", 100},
+        {"gpu0.warp.walk_memory", 7}, {"gpu0.warp.walk_queue", 11},
+    };
+    enum { COUNT = sizeof numbers / sizeof *numbers };
+    struct pw_stored_metric metrics[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        metrics[i] = (struct pw_stored_metric){(char *)numbers[i].name, numbers[i].value};
+    c->runs[1]->metrics = metrics;
+    c->runs[1]->metric_count = COUNT;
+    static const double expected[] = {0.75, NAN, 1.5, 0.12, 0, 0.2, 0.4, 0.02, 0.08, 0.11, 0.07, 0};
+    double sum = 0;
+    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++) {
+        double value = pw_compare_measure(c, 1, m);
+        if (isnan(expected[m]) ? !isnan(value) : fabs(value - expected[m]) > 1e-12)
+            fail_msg("%s is %g", pw_compare_measures[m].name, value);
+        sum += m >= PW_COMPARE_FIRST_SHARE ? value : 0;
+    }
+    assert_true(fabs(sum - 1) < 1e-12); /* no state of warps is forgotten */
+    let_go(c, runs);
+}
+
+static void a_text_keeps_its_commas(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t count;
+        const char *last;
+    } cases[] = {
+        {"uvm.advice=a:read-mostly,b:accessed-by", 1, "a:read-mostly,b:accessed-by"},
+        {"apps.sms=20+10", 1, "20+10"},
+        {"l2_tlb.base_entries=256", 1, "256"},
+        {"l2_tlb.base_entries=256,512,1k", 3, "1k"},
+        {"walk.model=memory,fixed", 2, "fixed"},
+        {"pwc.enabled=on,off", 2, "off"},
+        {"dram.bytes=1GB,2GB", 2, "2GB"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pw_setting s;
+        struct pw_error err = {0};
+        if (pw_setting_read(cases[i].text, &s, &err) != PW_OK)
+            fail_msg("%s", err.message);
+        assert_int_equal(s.value_count, cases[i].count);
+        assert_string_equal(s.values[s.value_count - 1], cases[i].last);
+        assert_int_equal(pw_setting_has_several(cases[i].text), cases[i].count > 1);
+        pw_setting_release(&s);
+    }
+    assert_false(pw_setting_has_several("no.such_option=1,2"));
+    assert_false(pw_setting_has_several("l2_tlb,enabled"));
+}
+
+static void mistakes_are_found_before_a_run(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set, *message;
+    } sets[] = {
+        {"l2_tlb.base_entires=1", "l2_tlb.base_entries"},
+        {"l2_tlb.base_entries=256,banana", "banana"},
+        {"l2_tlb.base_entries=256,,512", "a value is missing beside a comma"},
+        {"l2_tlb.base_entries=256,512,256", "256 is there twice"},
+        {"l2_tlb.base_entries", "KEY=VALUE"},
+        {"sm.warps=64,1", "sm.schedulers = 2 is more than sm.warps = 1"},
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        struct pw_compare_spec spec = simple();
+        spec.machines = LIST("kepler");
+        spec.sets = &sets[i].set;
+        spec.set_count = 1;
+        expect_mistake(&spec, sets[i].message);
+    }
+    struct pw_compare_spec spec = simple();
+    spec.sets = LIST("walk.walkers=8", "walk.walkers=9");
+    spec.set_count = 2;
+    expect_mistake(&spec, "walk.walkers=8,9");
+    spec = simple();
+    spec.machines = LIST("mosaic", "kepler");
+    spec.machine_count = 2;
+    spec.sets = LIST("sm.warps=1");
+    spec.set_count = 1;
+    expect_mistake(&spec, "-m kepler -d ideal-tlb --set sm.warps=1: sm.schedulers");
+    spec = simple();
+    spec.references = LIST("idael-tlb");
+    expect_mistake(&spec, "unknown design 'idael-tlb'");
+    spec = simple();
+    spec.workloads = LIST("vecadd", "vecadd");
+    spec.workload_count = 2;
+    expect_mistake(&spec, "vecadd is given twice");
+    spec.workloads = LIST("vecadd", "vecad");
+    expect_mistake(&spec, "did you mean");
+}
+
+static void too_many_runs_are_refused(void **state)
+{
+    (void)state;
+    struct pw_text set = {0};
+    pw_text_add(&set, "walk.walkers=1");
+    for (unsigned i = 2; i <= 200; i++)
+        pw_text_print(&set, ",%u", i);
+    struct pw_compare_spec spec = simple();
+    char *second = strdup(set.bytes);
+    assert_non_null(second);
+    memcpy(second, "l2_tlb.mshrs", sizeof "l2_tlb.mshrs" - 1); /* as long */
+    spec.sets = LIST(set.bytes, second);
+    spec.set_count = 2;
+    expect_mistake(&spec, "more than 20000 runs");
+    free(second);
+    pw_text_free(&set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_combination_is_a_row_in_order),
+        cmocka_unit_test(the_same_options_are_one_run),
+        cmocka_unit_test(slowdowns_are_against_the_row_that_differs_in_the_design_alone),
+        cmocka_unit_test(what_has_no_run_has_no_numbers),
+        cmocka_unit_test(a_row_says_what_the_metrics_of_its_run_do),
+        cmocka_unit_test(a_text_keeps_its_commas),
+        cmocka_unit_test(mistakes_are_found_before_a_run),
+        cmocka_unit_test(too_many_runs_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
