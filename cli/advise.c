@@ -37,15 +37,6 @@ static const struct pw_cli_flag flags[] = {
     {.name = NULL},
 };
 
-static void show_progress(void *context, const struct pw_pool_progress *p)
-{
-    char left[32], text[96];
-    pw_cli_format_time(left, sizeof left, p->seconds_left);
-    snprintf(text, sizeof text, "%zu of %zu runs  %zu running  %s%s", p->done, p->total, p->running,
-             p->seconds_left < 0 ? "" : left, p->seconds_left < 0 ? "" : " left");
-    pw_cli_progress_draw(context, p->fraction, text);
-}
-
 static int report(const struct arguments *a, const struct pw_advice *advice)
 {
     struct pw_error err = {0};
@@ -72,7 +63,7 @@ static enum pw_status run_all(const struct arguments *a, struct pw_advice *advic
         .store_path = a->db,
         .store = store,
         .workers = (unsigned)a->workers,
-        .progress = show_progress,
+        .progress = pw_cli_progress_runs,
         .context = &bar,
         .interrupted = pw_cli_catch_interrupts(),
     };
@@ -173,17 +164,11 @@ static int run(const struct pw_cli_command *self, int argc, char **argv)
         .machine = "pascal", .db = "pagewalk.db", .seed = 1, .workers = cores > 0 ? (uint64_t)cores : 1};
     int rest, status = PW_FAILED;
     struct pw_cli_list *lists[LISTS] = {&a.designs, &a.memories, &a.sets};
-    bool enough = true;
-    for (size_t i = 0; i < LISTS; i++) {
-        lists[i]->items = calloc((size_t)argc + DEFAULTS, sizeof *lists[i]->items);
-        enough &= lists[i]->items != NULL;
-    }
-    if (!enough)
+    if (!pw_cli_lists_create(lists, LISTS, (size_t)argc + DEFAULTS))
         status = pw_cli_fail(PW_FAILED, "out of memory");
     else if (pw_cli_parse(self, argc, argv, &a, &rest, &status))
         status = check_and_advise(&a, rest, argv);
-    for (size_t i = 0; i < LISTS; i++)
-        free(lists[i]->items);
+    pw_cli_lists_release(lists, LISTS);
     return status;
 }
 

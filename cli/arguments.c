@@ -50,6 +50,22 @@ static const struct pw_cli_flag *find_flag(const struct pw_cli_command *command,
     return NULL;
 }
 
+bool pw_cli_lists_create(struct pw_cli_list *const *lists, size_t count, size_t room)
+{
+    bool enough = true;
+    for (size_t i = 0; i < count; i++) {
+        lists[i]->items = calloc(room + 1, sizeof *lists[i]->items);
+        enough &= lists[i]->items != NULL;
+    }
+    return enough;
+}
+
+void pw_cli_lists_release(struct pw_cli_list *const *lists, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(lists[i]->items);
+}
+
 bool pw_cli_parse_number(const char *text, uint64_t *out)
 {
     char *end;

@@ -51,6 +51,10 @@ extern const struct pw_cli_command pw_cli_run_command, pw_cli_compare_command, p
 bool pw_cli_parse(const struct pw_cli_command *command, int argc, char **argv, void *arguments, int *out_rest,
                   int *out_status);
 
+/* Empty lists with room for so many items each; false when memory is out. Release them in any case. */
+bool pw_cli_lists_create(struct pw_cli_list *const *lists, size_t count, size_t room);
+void pw_cli_lists_release(struct pw_cli_list *const *lists, size_t count);
+
 /* Decimal digits only, 1 to 2^63 - 1, so that every JSON reader can hold it. */
 bool pw_cli_parse_number(const char *text, uint64_t *out);
 

@@ -7,7 +7,6 @@
 #include "exp/output.h"
 #include "progress.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -45,22 +44,13 @@ static bool is_dash(const char *path)
     return path && strcmp(path, "-") == 0;
 }
 
-static void show_progress(void *context, const struct pw_pool_progress *p)
-{
-    char left[32], text[96];
-    pw_cli_format_time(left, sizeof left, p->seconds_left);
-    snprintf(text, sizeof text, "%zu of %zu runs  %zu running  %s%s", p->done, p->total, p->running,
-             p->seconds_left < 0 ? "" : left, p->seconds_left < 0 ? "" : " left");
-    pw_cli_progress_draw(context, p->fraction, text);
-}
-
 static enum pw_status run_all(const struct arguments *a, struct pw_compare *c, struct pw_error *err)
 {
     struct pw_cli_progress bar;
     struct pw_pool pool = {
         .store_path = a->db,
         .workers = (unsigned)a->workers,
-        .progress = show_progress,
+        .progress = pw_cli_progress_runs,
         .context = &bar,
         .interrupted = pw_cli_catch_interrupts(),
     };
@@ -245,17 +235,11 @@ static int run(const struct pw_cli_command *self, int argc, char **argv)
     struct arguments a = {.db = "pagewalk.db", .seeds = "1", .workers = cores > 0 ? (uint64_t)cores : 1};
     struct pw_cli_list *lists[LISTS] = {&a.machines, &a.designs, &a.workloads, &a.sets};
     int rest, status = PW_FAILED;
-    bool enough = true;
-    for (size_t i = 0; i < LISTS; i++) {
-        lists[i]->items = calloc((size_t)argc + 1, sizeof *lists[i]->items);
-        enough &= lists[i]->items != NULL;
-    }
-    if (!enough)
+    if (!pw_cli_lists_create(lists, LISTS, (size_t)argc))
         status = pw_cli_fail(PW_FAILED, "out of memory");
     else if (pw_cli_parse(self, argc, argv, &a, &rest, &status))
         status = check_and_compare(&a, rest, argv);
-    for (size_t i = 0; i < LISTS; i++)
-        free(lists[i]->items);
+    pw_cli_lists_release(lists, LISTS);
     return status;
 }
 

@@ -28,7 +28,7 @@ static int terminal_columns(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : FALLBACK_COLUMNS;
 }
 
-void pw_cli_format_time(char *out, size_t capacity, double seconds)
+static void format_time(char *out, size_t capacity, double seconds)
 {
     unsigned long whole = seconds < 0 ? 0 : seconds > 3.6e6 ? 3600000 : (unsigned long)(seconds + 0.5);
     if (whole >= 3600)
@@ -70,14 +70,25 @@ void pw_cli_progress_update(void *context, const struct pw_progress *p)
     pw_format_short(speed, (double)p->warp_instructions / p->wall_seconds);
     if (p->fraction > 0) {
         double fraction = p->fraction < 1 ? p->fraction : 1;
-        pw_cli_format_time(time, sizeof time, p->wall_seconds * (1 - fraction) / fraction);
+        format_time(time, sizeof time, p->wall_seconds * (1 - fraction) / fraction);
         snprintf(text, sizeof text, "%3.0f%%%s  %s instr/s  %s left", 100 * fraction, cycles, speed, time);
         pw_cli_progress_draw(bar, fraction, text);
     } else {
-        pw_cli_format_time(time, sizeof time, p->wall_seconds);
+        format_time(time, sizeof time, p->wall_seconds);
         snprintf(text, sizeof text, "%s%s  %s instr/s", time, cycles, speed);
         pw_cli_progress_draw(bar, -1, text);
     }
+}
+
+void pw_cli_progress_runs(void *context, const struct pw_pool_progress *p)
+{
+    char left[32], elsewhere[48] = "", text[160];
+    format_time(left, sizeof left, p->seconds_left);
+    if (p->elsewhere)
+        snprintf(elsewhere, sizeof elsewhere, "  %zu elsewhere", p->elsewhere);
+    snprintf(text, sizeof text, "%zu of %zu runs  %zu running%s  %s%s", p->done, p->total, p->running, elsewhere,
+             p->seconds_left < 0 ? "" : left, p->seconds_left < 0 ? "" : " left");
+    pw_cli_progress_draw(context, p->fraction, text);
 }
 
 void pw_cli_progress_clear(struct pw_cli_progress *bar)

@@ -2,7 +2,7 @@
 #ifndef PW_CLI_PROGRESS_H
 #define PW_CLI_PROGRESS_H
 
-#include "pagewalk/pagewalk.h"
+#include "exp/pool.h"
 
 struct pw_cli_progress {
     bool enabled, shown;
@@ -13,10 +13,9 @@ void pw_cli_progress_start(struct pw_cli_progress *bar, bool wanted);
 void pw_cli_progress_update(void *context, const struct pw_progress *p);
 /* Draws it: a bar where the fraction is known (not negative) and there is room, then the text. */
 void pw_cli_progress_draw(struct pw_cli_progress *bar, double fraction, const char *text);
+/* A pw_pool's progress; the context is the bar. */
+void pw_cli_progress_runs(void *context, const struct pw_pool_progress *p);
 /* Removes it. */
 void pw_cli_progress_clear(struct pw_cli_progress *bar);
-
-/* "1:05", "2:00:00" */
-void pw_cli_format_time(char *out, size_t capacity, double seconds);
 
 #endif

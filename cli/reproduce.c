@@ -94,13 +94,7 @@ static void job_finished(void *context, size_t job)
 static void show_progress(void *context, const struct pw_pool_progress *p)
 {
     struct session *s = context;
-    char left[32], elsewhere[48] = "", text[160];
-    pw_cli_format_time(left, sizeof left, p->seconds_left);
-    if (p->elsewhere)
-        snprintf(elsewhere, sizeof elsewhere, "  %zu elsewhere", p->elsewhere);
-    snprintf(text, sizeof text, "%zu of %zu runs  %zu running%s  %s%s", p->done, p->total, p->running, elsewhere,
-             p->seconds_left < 0 ? "" : left, p->seconds_left < 0 ? "" : " left");
-    pw_cli_progress_draw(&s->bar, p->fraction, text);
+    pw_cli_progress_runs(&s->bar, p);
 }
 
 /* "about 1 h 20 min" */
