@@ -7,6 +7,7 @@
 
 #include "system/inputs.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,11 +50,19 @@ size_t pw_compare_row(const struct pw_compare *c, const struct pw_compare_place 
     return (p->workload * per_workload + options_place(c, p)) * c->spec.seed_count + p->seed;
 }
 
+/* A setting that was read has a value at least. */
+static size_t value_count(const struct pw_compare *c, size_t setting)
+{
+    size_t count = c->settings[setting].value_count;
+    assert(count > 0);
+    return count;
+}
+
 static size_t value_number(const struct pw_compare *c, size_t values, size_t setting)
 {
     for (size_t i = c->setting_count; i-- > setting + 1;)
-        values /= c->settings[i].value_count;
-    return values % c->settings[setting].value_count;
+        values /= value_count(c, i);
+    return values % value_count(c, setting);
 }
 
 const char *pw_compare_value(const struct pw_compare *c, size_t values, size_t setting)
@@ -158,9 +167,9 @@ static enum pw_status size_up(struct pw_compare *c, struct pw_error *err)
     struct pw_compare_private *p = c->private;
     p->place_count = s->machine_count * c->design_count * c->values_count;
     p->pairs = calloc(c->values_count * c->setting_count + 1, sizeof *p->pairs);
-    p->options = calloc(p->place_count, sizeof *p->options);
-    p->number = calloc(p->place_count, sizeof *p->number);
-    p->workloads = calloc(s->workload_count, sizeof *p->workloads);
+    p->options = calloc(p->place_count + 1, sizeof *p->options);
+    p->number = calloc(p->place_count + 1, sizeof *p->number);
+    p->workloads = calloc(s->workload_count + 1, sizeof *p->workloads);
     return p->pairs && p->options && p->number && p->workloads ? PW_OK : no_memory(err);
 }
 
@@ -236,7 +245,7 @@ static int by_options(const void *a, const void *b)
 static enum pw_status number_options(struct pw_compare *c, struct pw_error *err)
 {
     struct pw_compare_private *p = c->private;
-    struct numbered *sorted = calloc(p->place_count, sizeof *sorted);
+    struct numbered *sorted = calloc(p->place_count + 1, sizeof *sorted);
     if (!sorted)
         return no_memory(err);
     for (size_t i = 0; i < p->place_count; i++)
@@ -258,8 +267,8 @@ static enum pw_status describe_jobs(struct pw_compare *c, struct pw_error *err)
 {
     struct pw_compare_private *p = c->private;
     c->job_count = c->spec.workload_count * p->different * c->spec.seed_count;
-    c->jobs = calloc(c->job_count, sizeof *c->jobs);
-    c->runs = calloc(c->job_count, sizeof(struct pw_stored_run *));
+    c->jobs = calloc(c->job_count + 1, sizeof *c->jobs);
+    c->runs = calloc(c->job_count + 1, sizeof(struct pw_stored_run *));
     if (!c->jobs || !c->runs)
         return no_memory(err);
     for (size_t row = 0; row < c->row_count; row++) {

@@ -20,7 +20,7 @@ static const struct pw_stored_run *few_large_entries(const struct pw_compare *c)
     for (size_t row = 0; set && row < c->row_count; row++) {
         const struct pw_stored_run *r = c->runs[pw_compare_job(c, row)];
         if (r && pw_compare_place(c, row).design >= c->design_count - c->spec.design_count &&
-            option(r, "option.page.size") == LARGE_PAGE_BYTES && !option(r, "option.l1_tlb.large_as_base"))
+            option(r, "option.page.size") == LARGE_PAGE_BYTES && option(r, "option.l1_tlb.large_as_base") == 0)
             return r;
     }
     return NULL;

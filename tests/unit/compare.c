@@ -120,11 +120,12 @@ static void the_same_options_are_one_run(void **state)
 }
 
 /* Runs with these cycles, or none for 0, until let_go. */
-static struct pw_stored_run *give_cycles(struct pw_compare *c, const uint64_t *cycles)
+static struct pw_stored_run *give_cycles(struct pw_compare *c, const uint64_t *cycles, size_t count)
 {
     struct pw_stored_run *runs = calloc(c->job_count, sizeof *runs);
     assert_non_null(runs);
-    for (size_t row = 0; row < c->row_count; row++) {
+    assert_int_equal(c->row_count, count);
+    for (size_t row = 0; row < count; row++) {
         size_t job = pw_compare_job(c, row);
         runs[job].cycles = cycles[row];
         c->runs[job] = cycles[row] ? &runs[job] : NULL;
@@ -134,7 +135,7 @@ static struct pw_stored_run *give_cycles(struct pw_compare *c, const uint64_t *c
 
 static void let_go(struct pw_compare *c, struct pw_stored_run *runs)
 {
-    memset(c->runs, 0, c->job_count * sizeof *c->runs);
+    memset(c->runs, 0, c->job_count * sizeof(struct pw_stored_run *));
     free(runs);
     pw_compare_destroy(c);
 }
@@ -152,7 +153,7 @@ static void slowdowns_are_against_the_row_that_differs_in_the_design_alone(void 
     struct pw_compare *c = create(&spec);
     /* Of each workload: ideal-tlb with 8 and 16 walkers, then gpu-mmu. */
     static const uint64_t cycles[] = {100, 200, 250, 300, 1000, 2000, 40000, 2000};
-    struct pw_stored_run *runs = give_cycles(c, cycles);
+    struct pw_stored_run *runs = give_cycles(c, cycles, sizeof cycles / sizeof *cycles);
     assert_true(pw_compare_slowdown(c, 0, 0) == 1 && pw_compare_slowdown(c, 1, 0) == 1);
     assert_true(pw_compare_slowdown(c, 2, 0) == 2.5 && pw_compare_slowdown(c, 3, 0) == 1.5);
     assert_true(pw_compare_slowdown(c, 6, 0) == 40 && pw_compare_slowdown(c, 7, 0) == 1);
@@ -171,7 +172,7 @@ static void what_has_no_run_has_no_numbers(void **state)
     spec.workload_count = 2;
     struct pw_compare *c = create(&spec);
     static const uint64_t cycles[] = {0, 200, 300, 600};
-    struct pw_stored_run *runs = give_cycles(c, cycles);
+    struct pw_stored_run *runs = give_cycles(c, cycles, sizeof cycles / sizeof *cycles);
     assert_true(isnan(pw_compare_slowdown(c, 0, 0)) && isnan(pw_compare_slowdown(c, 1, 0)));
     assert_true(pw_compare_slowdown(c, 3, 0) == 2);
     assert_true(isnan(pw_compare_mean_slowdown(c, 1, 0)));
@@ -196,7 +197,7 @@ static void a_row_says_what_the_metrics_of_its_run_do(void **state)
     struct pw_compare_spec spec = simple();
     struct pw_compare *c = create(&spec);
     static const uint64_t cycles[] = {100, 250};
-    struct pw_stored_run *runs = give_cycles(c, cycles);
+    struct pw_stored_run *runs = give_cycles(c, cycles, sizeof cycles / sizeof *cycles);
     /* Sorted by name, as a stored run has them. */
     static const struct {
         const char *name;
