@@ -8,6 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The explicit prefetch call, sent when it is known how much memory there is. */
+static enum pw_status prefetch(struct pw_app *a, pw_vaddr base, struct pw_error *err)
+{
+    struct pw_range *r = pw_address_space_find(&a->space, base);
+    if (!r)
+        return pw_fail(err, PW_FAILED, "address 0x%llx is prefetched but not allocated", (unsigned long long)base.v);
+    r->wanted = true;
+    if (!a->system->starting)
+        pw_paging_send_wanted(a);
+    return PW_OK;
+}
+
 static enum pw_status backend_alloc(void *backend, uint32_t id, const char *name, uint64_t bytes, pw_vaddr *out,
                                     struct pw_error *err)
 {
@@ -17,7 +29,9 @@ static enum pw_status backend_alloc(void *backend, uint32_t id, const char *name
     enum pw_status status = pw_address_space_allocate(&a->space, name, bytes, uvm != NULL, out, err);
     if (status == PW_OK && a->system->page_log)
         pw_page_log_allocated(a->system->page_log, a->space.asid, name, pw_vpn_of(*out), bytes);
-    return status == PW_OK && uvm ? pw_uvm_allocate(uvm, a->space.asid, name, pw_vpn_of(*out), bytes, err) : status;
+    if (status == PW_OK && uvm)
+        status = pw_uvm_allocate(uvm, a->space.asid, name, pw_vpn_of(*out), bytes, err);
+    return status == PW_OK && uvm && pw_uvm_prefetches(uvm, name) ? prefetch(a, *out, err) : status;
 }
 
 static enum pw_status backend_free(void *backend, uint32_t id, pw_vaddr base, uint64_t bytes, struct pw_error *err)
@@ -111,15 +125,7 @@ static enum pw_status backend_prefetch(void *backend, uint32_t id, pw_vaddr base
 {
     (void)id;
     struct pw_app *a = backend;
-    if (!a->system->uvm)
-        return pw_pages_back_one(a, base, err);
-    struct pw_range *r = pw_address_space_find(&a->space, base);
-    if (!r)
-        return pw_fail(err, PW_FAILED, "address 0x%llx is prefetched but not allocated", (unsigned long long)base.v);
-    r->wanted = true;
-    if (!a->system->starting)
-        pw_paging_send_wanted(a);
-    return PW_OK;
+    return a->system->uvm ? prefetch(a, base, err) : pw_pages_back_one(a, base, err);
 }
 
 static enum pw_status backend_advise(void *backend, uint32_t id, pw_vaddr base, unsigned advice, struct pw_error *err)

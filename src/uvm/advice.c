@@ -8,10 +8,8 @@ static const struct {
     const char *name;
     unsigned advice;
 } words[] = {
-    {"read-mostly", PW_ADVICE_READ_MOSTLY},
-    {"host", PW_ADVICE_PREFER_HOST},
-    {"device", PW_ADVICE_PREFER_DEVICE},
-    {"accessed-by", PW_ADVICE_ACCESSED_BY},
+    {"read-mostly", PW_ADVICE_READ_MOSTLY}, {"host", PW_ADVICE_PREFER_HOST},  {"device", PW_ADVICE_PREFER_DEVICE},
+    {"accessed-by", PW_ADVICE_ACCESSED_BY}, {"prefetch", PW_ADVICE_PREFETCH},
 };
 
 enum { WORDS = sizeof words / sizeof *words };
@@ -45,7 +43,8 @@ static enum pw_status add(struct pw_advice_list *list, char *text, struct pw_err
         word++;
     if (word == WORDS)
         return pw_fail(err, PW_USER_ERROR,
-                       "uvm.advice: there is no advice '%s'; choose read-mostly, host, device or accessed-by",
+                       "uvm.advice: there is no advice '%s'; choose read-mostly, host, device, accessed-by or "
+                       "prefetch",
                        colon + 1);
     if (i == PW_MOST_ADVISED)
         return pw_fail(err, PW_USER_ERROR, "uvm.advice: more than %d allocations", PW_MOST_ADVISED);

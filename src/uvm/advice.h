@@ -1,6 +1,7 @@
-/* Memory advice by the name of an allocation: uvm.advice, "wall:read-mostly+temp:host+temp:accessed-by".
+/* Memory advice by the name of an allocation: uvm.advice, "wall:read-mostly+temp:host+temp:prefetch".
  *
- * What advice means is in docs/decisions.md, "Memory advice"; what it does is in uvm/driver_advice.c. */
+ * What advice means is in docs/decisions.md, "Memory advice"; what it does is in uvm/driver_advice.c. `prefetch` is no
+ * advice to CUDA but a call of its own, which the system makes as soon as the memory is allocated. */
 #ifndef PW_UVM_ADVICE_H
 #define PW_UVM_ADVICE_H
 
@@ -12,10 +13,13 @@
 
 enum { PW_MOST_ADVISED = 32, PW_ADVISED_NAME_CAPACITY = 32 };
 
+/* Beside the flags of enum pw_memory_advice. */
+enum { PW_ADVICE_PREFETCH = 16 };
+
 struct pw_advice_list {
     struct {
         char name[PW_ADVISED_NAME_CAPACITY];
-        unsigned advice; /* enum pw_memory_advice */
+        unsigned advice; /* enum pw_memory_advice, PW_ADVICE_PREFETCH */
         bool used;       /* there was such an allocation */
     } items[PW_MOST_ADVISED];
     size_t count;

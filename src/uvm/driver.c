@@ -146,7 +146,7 @@ enum pw_status pw_uvm_allocate(struct pw_uvm *u, pw_asid asid, const char *name,
                                struct pw_error *err)
 {
     enum pw_status status = pw_residency_add(u->residency, asid, name, first, bytes, err);
-    unsigned advice = pw_advice_take(&u->advice, name);
+    unsigned advice = pw_advice_take(&u->advice, name) & ~(unsigned)PW_ADVICE_PREFETCH;
     return status == PW_OK && advice ? pw_uvm_advise(u, asid, first, advice, err) : status;
 }
 

@@ -98,6 +98,8 @@ void pw_uvm_prefetch(struct pw_uvm *u, pw_asid asid, pw_vpn first, uint64_t page
 /* Memory advice about the allocation that begins at `first`: flags of enum pw_memory_advice, in place of what was said
  * before. */
 enum pw_status pw_uvm_advise(struct pw_uvm *u, pw_asid asid, pw_vpn first, unsigned advice, struct pw_error *err);
+/* Whether uvm.advice asks for an explicit prefetch of allocations of this name. */
+bool pw_uvm_prefetches(struct pw_uvm *u, const char *name);
 /* At the end: advice in uvm.advice about allocations that there were not is a user error. */
 enum pw_status pw_uvm_check_advice(const struct pw_uvm *u, struct pw_error *err);
 bool pw_uvm_is_read_mostly(const struct pw_uvm *u, pw_asid asid, pw_vpn vpn);

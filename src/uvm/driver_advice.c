@@ -108,6 +108,11 @@ enum pw_status pw_uvm_advise(struct pw_uvm *u, pw_asid asid, pw_vpn first, unsig
     return PW_OK;
 }
 
+bool pw_uvm_prefetches(struct pw_uvm *u, const char *name)
+{
+    return pw_advice_take(&u->advice, name) & PW_ADVICE_PREFETCH;
+}
+
 bool pw_uvm_is_read_mostly(const struct pw_uvm *u, pw_asid asid, pw_vpn vpn)
 {
     pw_page_id page = pw_residency_find(u->residency, asid, vpn);

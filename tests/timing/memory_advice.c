@@ -245,6 +245,35 @@ static void accessed_by_follows_the_page_to_the_gpu_and_back(void **state)
     timed_end(&t);
 }
 
+/* One array before the first launch and one between launches; n[2]: the program prefetches both itself. */
+static void two_arrays(struct pw_host *h, struct timed *t)
+{
+    for (t->launch = 0; t->launch < 2; t->launch++) {
+        t->a = pw_alloc(h, t->launch ? "b" : "a", 16 * PAGE, 1);
+        if (t->n[2])
+            pw_prefetch(h, &t->a);
+        timed_launch(h, t);
+    }
+}
+
+static void a_prefetch_by_name_is_the_programs_own_call(void **state)
+{
+    (void)state;
+    pw_cycle cycles[2];
+    for (unsigned own = 0; own < 2; own++) {
+        struct timed t = demand(own ? "uvm.advice=" : "uvm.advice=a:prefetch+b:prefetch");
+        t.body = two_arrays;
+        t.kernel = reads_then_writes;
+        t.n[0] = 16;
+        t.n[2] = own;
+        cycles[own] = timed_run(&t);
+        assert_int_equal(timed_count(&t, "uvm.far_faults"), 0);
+        assert_int_equal(timed_count(&t, "uvm.pages_in"), 32);
+        timed_end(&t);
+    }
+    assert_int_equal(cycles[0], cycles[1]);
+}
+
 /* Advice given by the program: taken back before the second launch, and gone with the array before the third. */
 static void program_with_advice(struct pw_host *h, struct timed *t)
 {
@@ -358,6 +387,7 @@ int main(void)
         cmocka_unit_test(a_page_that_a_write_brings_comes_as_the_only_copy),
         cmocka_unit_test(batches_serve_faults_without_pages),
         cmocka_unit_test(copies_leave_without_being_written_back),
+        cmocka_unit_test(a_prefetch_by_name_is_the_programs_own_call),
         cmocka_unit_test(accessed_by_follows_the_page_to_the_gpu_and_back),
         cmocka_unit_test(a_program_can_advise_and_think_again),
         cmocka_unit_test(impossible_advice_ends_the_run_with_a_users_error),

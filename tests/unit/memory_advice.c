@@ -40,8 +40,9 @@ static void what_cannot_be_meant_is_refused_in_one_line(void **state)
     static const char *const texts[][2] = {
         {"wall", "uvm.advice: 'wall' is not ALLOCATION:ADVICE, for example wall:read-mostly"},
         {":host", "uvm.advice: ':host' is not ALLOCATION:ADVICE, for example wall:read-mostly"},
-        {"wall:", "uvm.advice: there is no advice ''; choose read-mostly, host, device or accessed-by"},
-        {"wall:hots", "uvm.advice: there is no advice 'hots'; choose read-mostly, host, device or accessed-by"},
+        {"wall:", "uvm.advice: there is no advice ''; choose read-mostly, host, device, accessed-by or prefetch"},
+        {"wall:hots",
+         "uvm.advice: there is no advice 'hots'; choose read-mostly, host, device, accessed-by or prefetch"},
         {"w:host+w:device", "memory advice for w names two preferred locations; choose host or device"},
     };
     struct pw_advice_list l;
