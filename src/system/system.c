@@ -277,12 +277,14 @@ static enum pw_status no_progress(struct pw_system *s, const char *why, struct p
     return pw_fail(err, PW_FAILED, "no progress at cycle %llu: %s\n%s", (unsigned long long)s->events->now, why, who);
 }
 
-/* Instructions issued and pages that have come. */
+/* Instructions issued and pages that have come, or were dealt with where they are. */
 static uint64_t work_done(const struct pw_system *s)
 {
     uint64_t pages = 0;
-    for (unsigned i = 0; s->uvm && i < s->app_count; i++)
-        pages += pw_residency_counters(pw_uvm_residency(s->uvm))[i].pages_in;
+    for (unsigned i = 0; s->uvm && i < s->app_count; i++) {
+        const struct pw_uvm_counters *c = &pw_residency_counters(pw_uvm_residency(s->uvm))[i];
+        pages += c->pages_in + c->pages_remote + c->pages_collapsed;
+    }
     return pw_gpu_issued(s->gpu) + pages;
 }
 

@@ -274,6 +274,32 @@ static void a_prefetch_by_name_is_the_programs_own_call(void **state)
     assert_int_equal(cycles[0], cycles[1]);
 }
 
+/* One instruction writes to n[0] copies, or reads n[0] pages that stay in host memory. */
+static void one_access_to_many_pages(struct pw_warp *w, struct timed *t)
+{
+    for (uint64_t i = 0; t->n[1] && i < t->n[0]; i++)
+        timed_fetch(w, t, i * PAGE);
+    pw_access_affine(w, t->n[1] ? PW_OP_ATOMIC_RETURN : PW_OP_LOAD, (1U << t->n[0]) - 1, t->a.base.v, PAGE, 4);
+    pw_use(w);
+}
+
+/* Eight faults of 10,000 cycles one after the other, and neither an instruction nor a page comes meanwhile. */
+static void faults_without_a_page_are_progress(void **state)
+{
+    (void)state;
+    for (unsigned copies = 0; copies < 2; copies++) {
+        struct timed t = demand(copies ? "uvm.advice=a:read-mostly" : "uvm.advice=a:host");
+        t.kernel = one_access_to_many_pages;
+        t.sets[FREE_SET] = "sim.progress_limit=40000";
+        t.sets[FREE_SET + 1] = "uvm.service=serial";
+        t.n[0] = 8;
+        t.n[1] = copies;
+        timed_run(&t);
+        assert_int_equal(timed_count(&t, copies ? "uvm.pages_collapsed" : "uvm.pages_remote"), 8);
+        timed_end(&t);
+    }
+}
+
 /* Advice given by the program: taken back before the second launch, and gone with the array before the third. */
 static void program_with_advice(struct pw_host *h, struct timed *t)
 {
@@ -388,6 +414,7 @@ int main(void)
         cmocka_unit_test(batches_serve_faults_without_pages),
         cmocka_unit_test(copies_leave_without_being_written_back),
         cmocka_unit_test(a_prefetch_by_name_is_the_programs_own_call),
+        cmocka_unit_test(faults_without_a_page_are_progress),
         cmocka_unit_test(accessed_by_follows_the_page_to_the_gpu_and_back),
         cmocka_unit_test(a_program_can_advise_and_think_again),
         cmocka_unit_test(impossible_advice_ends_the_run_with_a_users_error),
