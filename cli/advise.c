@@ -1,4 +1,4 @@
-/* pagewalk advise: how much device memory a workload needs, what it costs to have less, and which policy helps. */
+/* pagewalk advise: how much device memory a workload needs, what it costs to have less, and which CUDA calls help. */
 #include "command.h"
 
 #include "exp/advise.h"
@@ -14,8 +14,8 @@
 struct arguments {
     const char *workload, *machine, *db, *json;
     struct pw_cli_list designs, memories, sets;
-    uint64_t seed, workers;
-    bool quiet, strict;
+    uint64_t seed, workers, tries;
+    bool quiet, strict, no_calls;
 };
 
 static const struct pw_cli_flag flags[] = {
@@ -27,6 +27,9 @@ static const struct pw_cli_flag flags[] = {
      "sizes and latencies (default pascal)"},
     {'d', "design", PW_CLI_LIST, offsetof(struct arguments, designs), "NAME|FILE.yaml[+…]",
      "a policy, the one in use first; may be repeated (default uvm-nvidia and three others)"},
+    {0, "tries", PW_CLI_NUMBER, offsetof(struct arguments, tries), "N",
+     "at most so many runs to find calls that help at a size (default 64)"},
+    {0, "no-calls", PW_CLI_SWITCH, offsetof(struct arguments, no_calls), NULL, "look for no calls"},
     {0, "set", PW_CLI_LIST, offsetof(struct arguments, sets), "KEY=VALUE", "set one option; may be repeated"},
     {0, "strict", PW_CLI_SWITCH, offsetof(struct arguments, strict), NULL, PW_CLI_STRICT_HELP},
     {0, "seed", PW_CLI_NUMBER, offsetof(struct arguments, seed), "N", "seed of all random numbers (default 1)"},
@@ -87,6 +90,7 @@ static int advise(const struct arguments *a)
         .memory_count = a->memories.count,
         .sets = a->sets.items,
         .set_count = a->sets.count,
+        .tries = a->no_calls ? 0 : a->tries,
         .seed = a->seed,
     };
     enum pw_status status = a->json ? pw_output_check(a->json, &err) : PW_OK;
@@ -96,10 +100,10 @@ static int advise(const struct arguments *a)
         status = pw_store_open(a->db, PW_STORE_CREATE, &store, &err);
     if (status == PW_OK)
         status = run_all(a, advice, store, &err);
-    int code;
-    if (status == PW_OK) {
+    int code = PW_OK;
+    if (status == PW_OK || (status == PW_INTERRUPTED && advice->known))
         code = report(a, advice);
-    } else {
+    if (status != PW_OK && code == PW_OK) {
         err.status = status;
         code = pw_cli_report(&err);
     }
@@ -161,7 +165,7 @@ static int run(const struct pw_cli_command *self, int argc, char **argv)
     enum { DEFAULTS = 8, LISTS = 3 }; /* DEFAULTS: room for the default designs */
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct arguments a = {
-        .machine = "pascal", .db = "pagewalk.db", .seed = 1, .workers = cores > 0 ? (uint64_t)cores : 1};
+        .machine = "pascal", .db = "pagewalk.db", .seed = 1, .tries = 64, .workers = cores > 0 ? (uint64_t)cores : 1};
     int rest, status = PW_FAILED;
     struct pw_cli_list *lists[LISTS] = {&a.designs, &a.memories, &a.sets};
     if (!pw_cli_lists_create(lists, LISTS, (size_t)argc + DEFAULTS))
@@ -174,16 +178,16 @@ static int run(const struct pw_cli_command *self, int argc, char **argv)
 
 const struct pw_cli_command pw_cli_advise_command = {
     .name = "advise",
-    .usage = "-w WORKLOAD [--memory SIZE|N%]… [-m MACHINE] [-d DESIGN]… [flags]",
-    .summary = "say how much device memory a workload needs, and what less of it costs",
+    .usage = "-w WORKLOAD [--memory SIZE|N%]… [-m MACHINE] [-d DESIGN]… [--tries N] [flags]",
+    .summary = "say how much device memory a workload needs, what less costs, and which CUDA calls help",
     .details =
-        "Runs the workload with demand paging at each size under each policy, and says how much slower it gets, which\n"
-        "prefetched pages were never used, and which allocations thrash. Runs that the store has are not repeated; "
-        "Ctrl-C\n"
-        "keeps what is finished, and the same command goes on.\n"
+        "Runs the workload with demand paging at each size, and says how much slower it gets, which allocations\n"
+        "thrash, and which calls of cudaMemAdvise and cudaMemPrefetchAsync make it faster: they are tried on each\n"
+        "allocation, alone and together. Runs that the store has are not repeated; Ctrl-C says what is known so\n"
+        "far and keeps what is finished, and the same command goes on.\n"
         "Exit code 0: done; 1: a policy failed with all memory; 2: a mistake; 130: interrupted.\n\n"
         "Example: pagewalk advise -w pathfinder:size=uvm\n"
-        "         pagewalk advise -w nw:size=uvm --memory 4MB --memory 80% -d uvm-nvidia -d uvm-sl-sl",
+        "         pagewalk advise -w nw:size=uvm --memory 4MB --memory 80% -d uvm-nvidia",
     .flags = flags,
     .run = run,
 };

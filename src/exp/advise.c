@@ -1,58 +1,35 @@
-/* The runs behind advice on device memory: what is asked for, which runs that needs, and what they say. */
-#include "exp/advise.h"
+/* What is asked for, the policies at every size, and what their runs say. */
+#include "exp/advise_internal.h"
 
 #include "sim/option.h"
 #include "system/inputs.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const pw_advice_designs[] = {"uvm-nvidia", "uvm-tbn-tbn", "uvm-sl-sl", "uvm-none-lru4k", NULL};
 const char *const pw_advice_shares[] = {"150%", "125%", "110%", "100%", "90%", "80%", "70%", "50%", NULL};
 
-enum { MAX_SIZES = 1000, PAGE_BYTES = 4096 };
-
-/* A size as it was asked for. */
-struct wish {
-    bool is_share;
-    double share;
-    uint64_t bytes;
-};
-
-struct pw_advice_private {
-    char *workload; /* as it identifies a run */
-    struct wish *wishes;
-    struct pw_pool_job *jobs; /* of a phase: first those with all memory, then those with less */
-    struct pw_stored_run **runs;
-    size_t job_count;
-    char **texts; /* that jobs point to */
-    size_t text_count;
-    const char ***set_lists;
-    size_t set_list_count;
-    /* For the progress over both phases: */
-    const struct pw_pool *pool;
-    size_t total, done_before;
-};
+enum { MAX_SIZES = 1000 };
 
 static enum pw_status no_memory(struct pw_error *err)
 {
     return pw_fail_memory(err, "advice");
 }
 
-static enum pw_status read_wish(const char *text, struct wish *out, struct pw_error *err)
+static enum pw_status read_wish(const char *text, struct pw_advice_wish *out, struct pw_error *err)
 {
     char *end;
-    *out = (struct wish){.share = strtod(text, &end)};
+    *out = (struct pw_advice_wish){.share = strtod(text, &end)};
     out->is_share = end != text && strcmp(end, "%") == 0;
     if (out->is_share) {
         if (!(out->share >= 1 && out->share <= 10000))
             return pw_fail(err, PW_USER_ERROR, "--memory: %s is no share from 1%% to 10000%%", text);
         return PW_OK;
     }
-    static const struct pw_option row = {"memory", PW_OPTION_BYTES, 0,    PAGE_BYTES,       0,
-                                         "",       "bytes",         NULL, "Device memory.", false};
+    static const struct pw_option row = {"memory", PW_OPTION_BYTES, 0,    PW_ADVICE_PAGE_BYTES, 0,
+                                         "",       "bytes",         NULL, "Device memory.",     false};
     enum pw_status status = pw_option_parse(&row, text, 0, &out->bytes, err);
     if (status != PW_OK)
         pw_fail(err, PW_USER_ERROR,
@@ -80,88 +57,38 @@ static enum pw_status read_wishes(struct pw_advice *a, struct pw_error *err)
     return status;
 }
 
-/* Keeps a text until the advice is destroyed; NULL stays NULL. */
-static char *keep(struct pw_advice_private *p, char *text)
+/* The runs of policies [first, outer) with all memory. */
+static enum pw_status add_references(struct pw_advice *a, size_t first, size_t outer, struct pw_error *err)
 {
-    char **grown = text ? realloc(p->texts, (p->text_count + 1) * sizeof *grown) : NULL;
-    if (!grown) {
-        free(text);
-        return NULL;
-    }
-    p->texts = grown;
-    return p->texts[p->text_count++] = text;
-}
-
-/* The options of a run: what the user has set, and the memory (0: all there is). */
-static const char **make_sets(struct pw_advice *a, uint64_t bytes)
-{
-    struct pw_advice_private *p = a->private;
-    char memory[64];
-    snprintf(memory, sizeof memory, "uvm.memory=%lluB", (unsigned long long)bytes);
-    const char ***grown = realloc(p->set_lists, (p->set_list_count + 1) * sizeof *grown);
-    if (!grown)
-        return NULL;
-    p->set_lists = grown;
-    const char **sets = calloc(a->spec.set_count + 2, sizeof *sets);
-    if (!sets)
-        return NULL;
-    p->set_lists[p->set_list_count++] = sets;
-    for (size_t i = 0; i < a->spec.set_count; i++)
-        sets[i] = a->spec.sets[i];
-    sets[a->spec.set_count] = "uvm.oversubscription=0";
-    sets[a->spec.set_count + 1] = keep(p, strdup(memory));
-    return sets[a->spec.set_count + 1] ? sets : NULL;
-}
-
-static enum pw_status describe_job(struct pw_advice *a, size_t design, uint64_t bytes, struct pw_pool_job *out,
-                                   struct pw_error *err)
-{
-    struct pw_advice_private *p = a->private;
-    const char **sets = make_sets(a, bytes);
-    if (!sets)
-        return no_memory(err);
-    char *options = NULL;
-    *out = (struct pw_pool_job){.spec = {.machine = a->spec.machine,
-                                         .design = a->spec.designs[design],
-                                         .workload = a->spec.workload,
-                                         .sets = sets,
-                                         .set_count = a->spec.set_count + 2,
-                                         .seed = a->spec.seed},
-                                .cost = 1};
-    enum pw_status status = pw_run_options(&out->spec, &options, err);
-    if (status != PW_OK)
-        return status;
-    if (!strstr(options, "\npaging.mode=demand\n")) {
-        free(options);
-        return pw_fail(err, PW_USER_ERROR,
-                       "design %s does not page on demand; `pagewalk list designs` shows those that do, uvm-…",
-                       a->spec.designs[design]);
-    }
-    options = keep(p, options);
-    out->inputs = (struct pw_run_inputs){pw_core_version(), options, p->workload, a->spec.seed};
-    return options ? PW_OK : no_memory(err);
+    struct pw_advice_batch *b = pw_advice_batch_create(a, outer - first, err);
+    enum pw_status status = b ? PW_OK : PW_FAILED;
+    for (size_t d = first; status == PW_OK && d < outer; d++)
+        status = pw_advice_batch_add(a, b, d, 0, NULL, err);
+    return status;
 }
 
 static enum pw_status prepare(struct pw_advice *a, struct pw_error *err)
 {
     struct pw_advice_private *p = a->private;
     size_t designs = a->spec.design_count;
+    p->cost = 1;
     enum pw_status status = read_wishes(a, err);
     if (status == PW_OK)
         status = pw_run_workload(a->spec.workload, &p->workload, err);
     if (status != PW_OK)
         return status;
-    size_t most = designs * (a->spec.memory_count + 1);
-    p->jobs = calloc(most, sizeof *p->jobs);
-    p->runs = calloc(most, sizeof(struct pw_stored_run *));
     a->memories = calloc(a->spec.memory_count, sizeof *a->memories);
     a->references = calloc(designs, sizeof *a->references);
-    a->points = calloc(most, sizeof *a->points);
-    if (!p->jobs || !p->runs || !a->memories || !a->references || !a->points)
+    a->points = calloc(designs * a->spec.memory_count, sizeof *a->points);
+    a->with_calls = calloc(a->spec.memory_count + 1, sizeof *a->with_calls);
+    a->trials = calloc(a->spec.memory_count + 1, sizeof *a->trials);
+    if (!a->memories || !a->references || !a->points || !a->with_calls || !a->trials)
         return no_memory(err);
-    for (size_t d = 0; status == PW_OK && d < designs; d++)
-        status = describe_job(a, d, 0, &p->jobs[d], err);
-    p->job_count = designs;
+    status = add_references(a, 1, designs, err); /* before the first run, so that mistakes are found */
+    if (status == PW_OK)
+        status = add_references(a, 0, 1, err);
+    if (status == PW_OK)
+        a->options = p->batches->jobs[0].inputs.options;
     return status;
 }
 
@@ -188,59 +115,16 @@ void pw_advice_destroy(struct pw_advice *a)
     if (!a)
         return;
     struct pw_advice_private *p = a->private;
-    for (size_t i = 0; p->runs && i < p->job_count; i++)
-        pw_stored_run_free(p->runs[i]);
-    for (size_t i = 0; i < p->text_count; i++)
-        free(p->texts[i]);
-    for (size_t i = 0; i < p->set_list_count; i++)
-        free(p->set_lists[i]);
-    free(p->texts);
-    free(p->set_lists);
-    free(p->runs);
-    free(p->jobs);
+    pw_advice_release_trials(a);
+    pw_advice_release_runs(p);
     free(p->wishes);
     free(p->workload);
     free(p);
     free(a->memories);
     free(a->references);
     free(a->points);
+    free(a->with_calls);
     free(a);
-}
-
-static void forward_progress(void *context, const struct pw_pool_progress *p)
-{
-    const struct pw_advice_private *q = context;
-    struct pw_pool_progress all = *p;
-    all.total = q->total;
-    all.done += q->done_before;
-    all.fraction = ((double)q->done_before + p->fraction * (double)p->total) / (double)q->total;
-    q->pool->progress(q->pool->context, &all);
-}
-
-/* Looks up, runs and loads the jobs [first, job_count). */
-static enum pw_status run_jobs(struct pw_advice *a, const struct pw_pool *pool, size_t first, struct pw_error *err)
-{
-    struct pw_advice_private *p = a->private;
-    struct pw_pool phase = *pool;
-    phase.jobs = p->jobs + first;
-    phase.count = p->job_count - first;
-    phase.finished = NULL;
-    phase.progress = pool->progress ? forward_progress : NULL;
-    phase.context = p;
-    p->pool = pool;
-    p->done_before = first;
-    enum pw_status status = PW_OK;
-    bool missing = false;
-    for (size_t j = 0; status == PW_OK && j < phase.count; j++) {
-        status = pw_store_find(pool->store, &phase.jobs[j].inputs, &phase.jobs[j].run, err);
-        missing |= !phase.jobs[j].run;
-    }
-    if (status == PW_OK && missing)
-        status = pw_pool_run(&phase, err);
-    for (size_t j = first; status == PW_OK && j < p->job_count; j++)
-        if (p->jobs[j].run)
-            status = pw_store_load(pool->store, p->jobs[j].run, &p->runs[j], err);
-    return status;
 }
 
 static double metric(const struct pw_stored_run *r, const char *name)
@@ -252,7 +136,7 @@ static double metric(const struct pw_stored_run *r, const char *name)
 static struct pw_advice_point point_of(const struct pw_stored_run *r, const struct pw_pool_job *job)
 {
     if (!r)
-        return (struct pw_advice_point){.failure = job->message, .slowdown = NAN};
+        return (struct pw_advice_point){.failure = job->failed ? job->message : NULL, .slowdown = NAN};
     return (struct pw_advice_point){
         .run = r,
         .cycles = r->cycles,
@@ -265,17 +149,32 @@ static struct pw_advice_point point_of(const struct pw_stored_run *r, const stru
     };
 }
 
-static enum pw_status read_references(struct pw_advice *a, struct pw_error *err)
+static enum pw_status read_references(struct pw_advice *a, const struct pw_advice_batch *b, size_t first,
+                                      struct pw_error *err)
 {
-    struct pw_advice_private *p = a->private;
-    for (size_t d = 0; d < a->spec.design_count; d++) {
-        a->references[d] = point_of(p->runs[d], &p->jobs[d]);
-        if (!p->runs[d])
-            return pw_fail(err, PW_FAILED, "design %s: %s", a->spec.designs[d], p->jobs[d].message);
+    for (size_t i = 0; i < b->count; i++) {
+        a->references[first + i] = point_of(b->runs[i], &b->jobs[i]);
+        if (!b->runs[i])
+            return pw_fail(err, PW_FAILED, "design %s: %s", a->spec.designs[first + i], b->jobs[i].message);
     }
-    a->footprint = metric(p->runs[0], "gpu0.mem.allocated_bytes");
-    a->touched = metric(p->runs[0], "gpu0.mem.touched_bytes");
-    if (!(a->footprint > 0))
+    return PW_OK;
+}
+
+/* Bytes that the pages of a run's allocations have beyond what was asked for: at most one page for each name. */
+static double rounding(const struct pw_stored_run *r)
+{
+    uint64_t extra = 0;
+    for (size_t i = 0; i < r->allocation_count; i++)
+        extra += (PW_ADVICE_PAGE_BYTES - r->allocations[i].bytes % PW_ADVICE_PAGE_BYTES) % PW_ADVICE_PAGE_BYTES;
+    return (double)extra;
+}
+
+static enum pw_status read_footprint(struct pw_advice *a, struct pw_error *err)
+{
+    a->allocated = metric(a->references[0].run, "gpu0.mem.allocated_bytes");
+    a->footprint = ceil((a->allocated + rounding(a->references[0].run)) / PW_ADVICE_PAGE_BYTES) * PW_ADVICE_PAGE_BYTES;
+    a->touched = metric(a->references[0].run, "gpu0.mem.touched_bytes");
+    if (!(a->allocated > 0))
         return pw_fail(err, PW_USER_ERROR, "%s allocates no memory", a->spec.workload);
     return PW_OK;
 }
@@ -286,15 +185,16 @@ static int by_falling_size(const void *x, const void *y)
     return (a < b) - (a > b);
 }
 
-/* Sizes in bytes, whole pages, each once. */
+/* Sizes in bytes, whole pages as uvm.oversubscription counts them, each once. */
 static void place_sizes(struct pw_advice *a)
 {
     size_t count = a->spec.memory_count, kept = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct wish *w = &a->private->wishes[i];
-        double pages = w->is_share ? ceil(a->footprint * w->share / 100 / PAGE_BYTES) : 0;
-        uint64_t bytes = w->is_share ? (uint64_t)pages * PAGE_BYTES : w->bytes / PAGE_BYTES * PAGE_BYTES;
-        a->memories[i] = (struct pw_advice_memory){bytes, (double)bytes / a->footprint};
+        const struct pw_advice_wish *w = &a->private->wishes[i];
+        double bytes = w->is_share ? a->footprint * w->share / 100 : (double)w->bytes;
+        double pages = fmax(1, floor(bytes / PW_ADVICE_PAGE_BYTES));
+        a->memories[i] = (struct pw_advice_memory){(uint64_t)pages * PW_ADVICE_PAGE_BYTES,
+                                                   pages * PW_ADVICE_PAGE_BYTES / a->footprint};
     }
     qsort(a->memories, count, sizeof *a->memories, by_falling_size);
     for (size_t i = 0; i < count; i++)
@@ -307,22 +207,34 @@ static void place_sizes(struct pw_advice *a)
 static bool is_enough(const struct pw_advice_point *reference, uint64_t bytes)
 {
     return reference->evicted == 0 && metric(reference->run, "option.uvm.free_buffer") == 0 &&
-           reference->pages_in * PAGE_BYTES <= (double)bytes;
+           reference->pages_in * PW_ADVICE_PAGE_BYTES <= (double)bytes;
 }
 
-enum { NO_JOB = 0 };
-
-static enum pw_status add_jobs(struct pw_advice *a, size_t *job_of, struct pw_error *err)
+/* The policies [first, outer) at every size: those that need a run of their own, and then all. */
+static enum pw_status run_sizes(struct pw_advice *a, const struct pw_pool *pool, size_t first, size_t outer,
+                                struct pw_error *err)
 {
-    struct pw_advice_private *p = a->private;
-    enum pw_status status = PW_OK;
+    size_t designs = a->spec.design_count, next = 0;
+    struct pw_advice_batch *b = pw_advice_batch_create(a, (outer - first) * a->memory_count, err);
+    enum pw_status status = b ? PW_OK : PW_FAILED;
     for (size_t m = 0; m < a->memory_count; m++)
-        for (size_t d = 0; status == PW_OK && d < a->spec.design_count; d++) {
-            if (is_enough(&a->references[d], a->memories[m].bytes))
-                continue;
-            status = describe_job(a, d, a->memories[m].bytes, &p->jobs[p->job_count], err);
-            if (status == PW_OK)
-                job_of[m * a->spec.design_count + d] = p->job_count++;
+        for (size_t d = first; status == PW_OK && d < outer; d++)
+            if (!is_enough(&a->references[d], a->memories[m].bytes))
+                status = pw_advice_batch_add(a, b, d, a->memories[m].bytes, NULL, err);
+    if (status == PW_OK)
+        status = pw_advice_batch_run(a, pool, b, err);
+    if (status != PW_OK && status != PW_INTERRUPTED)
+        return status;
+    for (size_t m = 0; m < a->memory_count; m++)
+        for (size_t d = first; d < outer; d++) {
+            struct pw_advice_point *p = &a->points[m * designs + d];
+            if (is_enough(&a->references[d], a->memories[m].bytes)) {
+                *p = a->references[d];
+            } else {
+                *p = point_of(b->runs[next], &b->jobs[next]);
+                p->failure = status == PW_OK ? p->failure : NULL;
+                next++;
+            }
         }
     return status;
 }
@@ -334,8 +246,10 @@ static void estimate(struct pw_advice *a, const struct pw_pool *pool)
     struct pw_error ignored;
     if (pw_store_seconds(pool->store, a->private->workload, &seconds, &ignored) != PW_OK || seconds <= 0)
         return;
-    for (size_t j = 0; j < a->private->job_count; j++)
-        a->private->jobs[j].cost = seconds;
+    a->private->cost = seconds;
+    for (struct pw_advice_batch *b = a->private->batches; b; b = b->next)
+        for (size_t j = 0; j < b->count; j++)
+            b->jobs[j].cost = seconds;
 }
 
 static void compare(struct pw_advice *a)
@@ -343,7 +257,8 @@ static void compare(struct pw_advice *a)
     size_t designs = a->spec.design_count;
     double fastest = INFINITY;
     for (size_t d = 0; d < designs; d++)
-        fastest = fmin(fastest, (double)a->references[d].cycles);
+        if (a->references[d].run)
+            fastest = fmin(fastest, (double)a->references[d].cycles);
     for (size_t d = 0; d < designs; d++)
         a->references[d].slowdown = (double)a->references[d].cycles / fastest;
     for (size_t i = 0; i < a->memory_count * designs; i++)
@@ -351,32 +266,53 @@ static void compare(struct pw_advice *a)
             a->points[i].slowdown = (double)a->points[i].cycles / fastest;
 }
 
-enum pw_status pw_advice_run(struct pw_advice *a, const struct pw_pool *pool, struct pw_error *err)
+/* The policy in use: first with all memory, then at every size. */
+static enum pw_status run_used(struct pw_advice *a, const struct pw_pool *pool, size_t ahead, struct pw_error *err)
 {
     struct pw_advice_private *p = a->private;
-    size_t designs = a->spec.design_count, cells = designs * a->spec.memory_count;
-    size_t *job_of = calloc(cells + 1, sizeof *job_of);
-    if (!job_of)
-        return no_memory(err);
-    p->total = designs + cells;
+    struct pw_advice_batch *b = p->batches;
+    p->ahead = a->spec.memory_count + ahead;
+    enum pw_status status = pw_advice_batch_run(a, pool, b, err);
+    if (status == PW_OK)
+        status = read_references(a, b, 0, err);
+    if (status == PW_OK)
+        status = read_footprint(a, err);
+    if (status != PW_OK)
+        return status;
+    place_sizes(a);
+    p->ahead = ahead;
+    return run_sizes(a, pool, 0, 1, err);
+}
+
+static enum pw_status run_others(struct pw_advice *a, const struct pw_pool *pool, struct pw_advice_batch *references,
+                                 struct pw_error *err)
+{
+    size_t designs = a->spec.design_count;
+    a->private->ahead = (designs - 1) * a->memory_count;
+    enum pw_status status = pw_advice_batch_run(a, pool, references, err);
+    if (status == PW_OK)
+        status = read_references(a, references, 1, err);
+    a->private->ahead = 0;
+    return status == PW_OK ? run_sizes(a, pool, 1, designs, err) : status;
+}
+
+enum pw_status pw_advice_run(struct pw_advice *a, const struct pw_pool *pool, struct pw_error *err)
+{
+    enum { GUESSED_TRIES = 40 };
+    struct pw_advice_batch *others = a->private->batches->next;
+    size_t after = (a->spec.design_count - 1) * (a->spec.memory_count + 1);
     estimate(a, pool);
-    enum pw_status status = run_jobs(a, pool, 0, err);
-    if (status == PW_OK)
-        status = read_references(a, err);
-    if (status == PW_OK) {
-        place_sizes(a);
-        status = add_jobs(a, job_of, err);
-    }
-    p->total = p->job_count;
+    enum pw_status status = run_used(a, pool, after + (a->spec.tries ? GUESSED_TRIES : 0), err);
+    if (status != PW_OK)
+        return status;
+    a->known = true;
     estimate(a, pool);
-    if (status == PW_OK)
-        status = run_jobs(a, pool, designs, err);
-    for (size_t i = 0; status == PW_OK && i < a->memory_count * designs; i++)
-        a->points[i] =
-            job_of[i] == NO_JOB ? a->references[i % designs] : point_of(p->runs[job_of[i]], &p->jobs[job_of[i]]);
-    if (status == PW_OK)
-        compare(a);
-    free(job_of);
+    compare(a);
+    if (a->spec.tries)
+        status = pw_advice_try_calls(a, pool, after, err);
+    if (status == PW_OK && a->spec.design_count > 1)
+        status = run_others(a, pool, others, err);
+    compare(a);
     return status;
 }
 
@@ -396,7 +332,7 @@ size_t pw_advice_fastest(const struct pw_advice *a, size_t memory)
     return best;
 }
 
-static bool at_full_speed(const struct pw_advice *a, size_t memory, size_t design)
+bool pw_advice_at_full_speed(const struct pw_advice *a, size_t memory, size_t design)
 {
     const struct pw_advice_point *p = pw_advice_at(a, memory, design);
     return p->run && (double)p->cycles <= PW_FULL_SPEED * (double)a->references[design].cycles;
@@ -405,7 +341,7 @@ static bool at_full_speed(const struct pw_advice *a, size_t memory, size_t desig
 size_t pw_advice_full_speed(const struct pw_advice *a, size_t design)
 {
     size_t m = 0;
-    while (m < a->memory_count && at_full_speed(a, m, design))
+    while (m < a->memory_count && pw_advice_at_full_speed(a, m, design))
         m++;
     return m ? m - 1 : a->memory_count;
 }
@@ -416,7 +352,7 @@ double pw_advice_need(const struct pw_advice *a, size_t design)
     size_t enough = pw_advice_full_speed(a, design);
     if (all->evicted > 0)
         return 0;
-    double everything = all->pages_in * PAGE_BYTES;
+    double everything = all->pages_in * PW_ADVICE_PAGE_BYTES;
     return enough < a->memory_count ? fmin(everything, (double)a->memories[enough].bytes) : everything;
 }
 
@@ -424,7 +360,7 @@ size_t pw_advice_size_in_question(const struct pw_advice *a)
 {
     size_t last = a->memory_count - 1;
     for (size_t m = 0; a->default_sizes && m < last; m++)
-        if (!at_full_speed(a, m, 0))
+        if (!pw_advice_at_full_speed(a, m, 0))
             return m;
     return last;
 }

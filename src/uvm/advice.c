@@ -14,6 +14,14 @@ static const struct {
 
 enum { WORDS = sizeof words / sizeof *words };
 
+const char *pw_advice_word(unsigned flag)
+{
+    size_t i = 0;
+    while (i + 1 < WORDS && words[i].advice != flag)
+        i++;
+    return words[i].name;
+}
+
 enum pw_status pw_advice_check(unsigned advice, const char *what, struct pw_error *err)
 {
     if (advice & PW_ADVICE_PREFER_HOST && advice & PW_ADVICE_PREFER_DEVICE)

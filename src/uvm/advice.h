@@ -33,6 +33,9 @@ unsigned pw_advice_take(struct pw_advice_list *list, const char *name);
 /* A name that no allocation had so far, or NULL. */
 const char *pw_advice_unused(const struct pw_advice_list *list);
 
+/* A flag as it is written in uvm.advice, "read-mostly". */
+const char *pw_advice_word(unsigned flag);
+
 /* Advice that contradicts itself is a user error; `what` names what it is about. */
 enum pw_status pw_advice_check(unsigned advice, const char *what, struct pw_error *err);
 

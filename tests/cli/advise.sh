@@ -9,7 +9,7 @@ policy first.yaml tbn lru4k
 policy second.yaml none lru4k
 printf 'summary: Data is there before it is used\npaging: {mode: preload}\n' >preload.yaml
 workload=HS:side=256:iterations=3
-few="-m mosaic -d ./first.yaml -d ./second.yaml"
+few="-m mosaic -d ./first.yaml -d ./second.yaml --no-calls"
 # The words are arguments.
 # shellcheck disable=SC2086
 run advise -w $workload $few --json advice.json
@@ -58,11 +58,67 @@ check '--quiet says the sentences' eval 'succeeds && grep -q "^Recommendation" .
 # shellcheck disable=SC2086
 run advise -w $workload $few --memory 1TB --memory 256KB --json -
 check 'sizes that were asked for; one that holds everything takes no run' eval 'succeeds && is_json .stdout && [ "$(runs pagewalk.db)" = $((before + 2)) ]'
-run advise -w $workload -m mosaic -d ./first.yaml --memory 4KB --db tiny.db
+run advise -w $workload -m mosaic -d ./first.yaml --memory 4KB --no-calls --db tiny.db
 check 'a size at which a policy cannot run is said and does not fail the rest' eval \
   'grep -qE "^ +4.00 KiB .*(fails|[0-9])" .stdout && [ "$code" = 0 ]'
-run advise -w HS:side=64,vecadd:n=2000 -m mosaic -d ./first.yaml --memory 50% --db pair.db
+run advise -w HS:side=64,vecadd:n=2000 -m mosaic -d ./first.yaml --memory 50% --no-calls --db pair.db
 check 'applications that share the GPU have advice together' eval 'succeeds && grep -q "app1 " .stdout'
+
+# A small Needleman-Wunsch with a policy that brings 64 KB at a time, at 70%: both matrices thrash.
+policy small.yaml sl lru4k
+nw=nw:length=256
+run advise -w $nw -d ./small.yaml --memory 70% --db calls.db --json calls.json
+check 'calls that help are printed with their gain, and are no others than runs with uvm.advice show' eval 'succeeds && python3 - "$pagewalk"' <<'PYTHON'
+import json, re, subprocess, sys
+advice = json.load(open("calls.json"))
+text = open(".stdout").read()
+trial, = advice["trials"]
+def cycles(advice):
+    return json.loads(subprocess.check_output([sys.argv[1], "run", "-m", "pascal", "-d", "./small.yaml", "-w", "nw:length=256", "--json", "-",
+        "--set", f"uvm.memory={trial['memory_bytes']}B", "--set", f"uvm.advice={advice}"]))["cycles"]
+without, tries = trial["cycles_without_calls"], {t["advice"]: t["cycles"] for t in trial["tries"]}
+assert without == cycles(""), "the run without calls"
+assert trial["runs"] == len(tries) and not trial["cut"]
+assert trial["cycles"] == tries[trial["advice"]] == cycles(trial["advice"])
+assert trial["cycles"] <= 1.02 * min(tries.values()), "something faster was tried"
+assert all(f"{name}:{kind}" in tries for name in ("reference", "matrix") for kind in ("read-mostly", "accessed-by", "host", "prefetch"))
+assert trial["calls"], "no call helps"
+for call in trial["calls"]:
+    line = next(line for line in text.splitlines() if line.strip().startswith(call["call"]))
+    gain = without / call["cycles_alone"]
+    alone, instead = re.search(r"(\S+) times as \S+ \((\S+) instead of", line).groups()
+    assert int(instead.replace(",", "")) == call["cycles_alone"] and abs(float(alone) - max(gain, 1 / gain)) < 0.051 * gain, line
+    if len(trial["calls"]) > 1:
+        assert call["cycles_without"] > 1.02 * trial["cycles"], (call, "gains nothing")
+PYTHON
+check 'a call that costs time is not recommended but warned of' python3 - <<'PYTHON'
+import json
+trial, = json.load(open("calls.json"))["trials"]
+single = {t["advice"]: t["cycles"] for t in trial["tries"] if "+" not in t["advice"]}
+harmful = {a for a, c in single.items() if c > 1.02 * trial["cycles_without_calls"]}
+assert harmful, single
+assert not harmful & set(trial["advice"].split("+")), trial["advice"]
+line, = (line for line in open(".stdout") if line.startswith("  Slower: "))
+worst = max(harmful, key=single.get).split(":")
+assert line.startswith(f"  Slower: {worst[1]} on {worst[0]} ("), line
+PYTHON
+run advise -w $nw -d ./small.yaml --memory 70% --db calls.db --tries 5 --json -
+check '--tries bounds the search' eval 'succeeds && python3 -c "
+import json, sys
+trial, = json.load(open(\".stdout\"))[\"trials\"]
+assert len(trial[\"tries\"]) == 5 and trial[\"cut\"]"'
+run advise -w $nw -d ./small.yaml --memory 200% --db calls.db -q
+check 'with all memory a prefetch of what is cold helps' eval \
+  'succeeds && grep -q "^With all the memory it needs, these calls help:" .stdout && grep -q "^  cudaMemPrefetchAsync(matrix, bytes, device, stream);" .stdout'
+run advise -w $nw -d ./small.yaml --memory 70% --set uvm.advice=matrix:accessed-by --db calls.db --json -
+check 'advice that is given stays' eval 'succeeds && python3 -c "
+import json
+trial, = json.load(open(\".stdout\"))[\"trials\"]
+assert trial[\"cycles_without_calls\"] == next(t for t in json.load(open(\"calls.json\"))[\"trials\"][0][\"tries\"] if t[\"advice\"] == \"matrix:accessed-by\")[\"cycles\"]
+assert not any(w in t[\"advice\"] for t in trial[\"tries\"] for w in (\"matrix:read\", \"matrix:host\", \"matrix:acc\"))"'
+run advise -w $nw,$nw -d ./small.yaml --memory 70% --db calls.db --tries 3
+check 'allocations of the same name in two applications are advised together' eval \
+  'succeeds && grep -q "on 2 of 2 allocations by name; --tries 3 ended the search" .stdout'
 
 "$pagewalk" advise -w HS:side=1024:iterations=40 -m mosaic -d ./first.yaml -d ./second.yaml --db stopped.db >.stdout 2>.stderr &
 job=$!
@@ -71,6 +127,21 @@ kill -s INT $job
 wait $job
 code=$?
 check 'an interrupted advice exits 130 and keeps a good store' eval 'is_error 130 interrupted && [ -e stopped.db ] && runs stopped.db'
+
+# While calls are tried: two runs tell what less memory costs, the others are tries.
+"$pagewalk" advise -w nw:size=uvm -d uvm-nvidia --memory 80% -j 1 --db tries.db >.stdout 2>.stderr &
+job=$!
+for _ in $(seq 600); do
+  [ -s tries.db ] && [ "$(runs tries.db 2>.tmp)" -ge 4 ] 2>.tmp && break
+  sleep 0.1
+done
+kill -s INT $job
+wait $job
+code=$?
+rm -f .tmp
+check 'an interrupted search says what it knows, and that it was interrupted' eval \
+  '[ $code = 130 ] && grep -q "^Recommendation: " .stdout && grep -qE "^  [2-9] combinations tried, .*; interrupted\.$" .stdout &&
+   grep -q "^Interrupted: this rests on" .stdout && grep -q "^pagewalk: interrupted" .stderr && [ "$(runs tries.db)" -ge 4 ]'
 
 fails 'no workload' 2 'no workload given' advise
 fails 'an operand' 2 'advise takes no "HS"' advise HS
@@ -86,5 +157,5 @@ fails 'an unknown option' 2 'uvm.memori' advise -w HS --set uvm.memori=1
 fails 'a store that is none' 2 'is no result store' advise -w HS --db first.yaml
 fails 'an output that cannot be written' 2 'cannot be created' advise -w HS --json no/such/file
 fails 'too many at a time' 2 'at most 1024' advise -w HS -j 5000
-check 'mistakes make no store' only_files . advice.json first.txt first.yaml pagewalk.db pair.db preload.yaml second.yaml stopped.db tiny.db
+check 'mistakes make no store' only_files . advice.json calls.db calls.json first.txt first.yaml pagewalk.db pair.db preload.yaml second.yaml small.yaml stopped.db tiny.db tries.db
 finish

@@ -1,5 +1,5 @@
 /* What advice concludes from the numbers of runs: the fastest policy, the memory that is needed, the size in question, and
- * the sentences. */
+ * the sentences; and how it says which calls help. */
 #include "exp/advise.h"
 
 #include <setjmp.h>
@@ -53,6 +53,7 @@ static void init(struct fixture *f, const uint64_t cycles[SIZES][DESIGNS])
         }
     }
     f->advice = (struct pw_advice){.spec = {.workload = "HS", .machine = "pascal", .designs = designs, .seed = 1},
+                                   .allocated = 409000,
                                    .footprint = 409600,
                                    .touched = 204800,
                                    .memory_count = SIZES,
@@ -101,9 +102,10 @@ static void test_a_size_that_fails_is_not_at_full_speed(void **state)
     struct fixture f;
     init(&f, (const uint64_t[SIZES][DESIGNS]){{1000, 1000}, {0, 1000}, {0, 4000}});
     assert_int_equal(pw_advice_full_speed(&f.advice, 0), 0);
-    expect_sentence(&f.advice, "With 200.00 KiB (50%) it does not run under used, and 4.00 times under other");
+    expect_sentence(&f.advice, "With 200.00 KiB (50%) it does not run.\n");
+    expect_sentence(&f.advice, "Recommendation: give it 400.00 KiB (100 pages of 4 KiB).\n");
     expect_sentence(&f.advice,
-                    "Recommendation: give it 400.00 KiB; with only 200.00 KiB (50%), other would let it run.\n");
+                    "\nIf the driver's policy could be changed: with 200.00 KiB (50%), other would let it run.\n");
     struct pw_text table = {0};
     pw_advice_table(&f.advice, &table);
     assert_non_null(strstr(table.bytes, "used fails with 200.00 KiB (50%): it is stuck\n"));
@@ -129,13 +131,11 @@ static void test_sentences_say_the_numbers(void **state)
     (void)state;
     struct fixture f;
     init(&f, (const uint64_t[SIZES][DESIGNS]){{1000, 1000}, {2500, 2000}, {30000, 15000}});
+    expect_sentence(&f.advice, "It allocates 400.00 KiB (100 pages of 4 KiB) and accesses 50 of them.\n");
     expect_sentence(&f.advice,
-                    "It allocates 400.00 KiB; its working set, the pages that it accesses, is 200.00 KiB.\n");
-    expect_sentence(&f.advice,
-                    "Under used it needs 400.00 KiB to run at full speed; 320.00 KiB (80%) is too little.\n");
-    expect_sentence(&f.advice,
-                    "With 320.00 KiB (80%) it takes 2.50 times as long under used, and 2.00 times under other, "
-                    "the fastest of these policies.\n");
+                    "Under used it needs 400.00 KiB (100 pages of 4 KiB), of which 8 are prefetched and never "
+                    "used, to run at full speed; 320.00 KiB (80%) is too little.\n");
+    expect_sentence(&f.advice, "With 320.00 KiB (80%) it takes 2.50 times as long.\n");
     expect_sentence(&f.advice,
                     "Prefetch wastes 10% with memory to spare: 8 of 80 prefetched pages were never used; with "
                     "200.00 KiB (50%) 25%, 25 of 100.\n");
@@ -144,8 +144,11 @@ static void test_sentences_say_the_numbers(void **state)
                     "page came 3.0 times; mild thrashes: 20% of the pages that came back, each page came 1.5 "
                     "times.\n");
     expect_sentence(&f.advice,
-                    "Recommendation: give it 400.00 KiB; with only 200.00 KiB (50%), other would make it 2.00 "
-                    "times as fast; or use less of wild at a time, most of what thrashes.\n");
+                    "Recommendation: give it 400.00 KiB (100 pages of 4 KiB); or use less of wild at a time, "
+                    "most of what thrashes.\n");
+    expect_sentence(&f.advice,
+                    "\nIf the driver's policy could be changed: with 200.00 KiB (50%), other would make it 2.00 "
+                    "times as fast without calls.\n");
 }
 
 static void test_memory_to_spare_is_said(void **state)
@@ -156,10 +159,91 @@ static void test_memory_to_spare_is_said(void **state)
     for (size_t i = 0; i < SIZES * DESIGNS; i++)
         f.points[i] = f.references[i % DESIGNS];
     f.references[0].never_used = 0;
-    expect_sentence(&f.advice, "Under used it needs 200.00 KiB to run at full speed at most; no less was tried.\n");
+    expect_sentence(
+        &f.advice,
+        "Under used it needs 200.00 KiB (50 pages of 4 KiB) to run at full speed at most; no less was tried.\n");
     expect_sentence(&f.advice, "Prefetch wastes nothing with memory to spare: all 80 prefetched pages were used.\n");
     expect_sentence(&f.advice, "no page has to leave, and nothing thrashes.\n");
     expect_sentence(&f.advice, "Recommendation: 200.00 KiB (50%) is enough.\n");
+}
+
+/* Calls on wild and mild that were tried at 50 pages: together they are the best, one fails, one costs time. */
+static void add_trial(struct fixture *f, struct pw_advice_trial *t, struct pw_try tries[5])
+{
+    static struct pw_advised names[] = {{.name = "wild", .count = 3, .apps = 1},
+                                        {.name = "mild", .count = 1, .apps = 1}};
+    tries[0] = (struct pw_try){.plan = {{PW_ADVICE_ACCESSED_BY}}, .cycles = 10000};
+    tries[1] = (struct pw_try){.plan = {{0, PW_ADVICE_PREFETCH}}, .cycles = 30000};
+    tries[2] = (struct pw_try){.plan = {{PW_ADVICE_ACCESSED_BY, PW_ADVICE_PREFETCH}}, .cycles = 5000};
+    tries[3] = (struct pw_try){.plan = {{PW_ADVICE_READ_MOSTLY}}, .failure = "it is stuck"};
+    tries[4] = (struct pw_try){.plan = {{0, PW_ADVICE_READ_MOSTLY}}, .cycles = 36000};
+    *t = (struct pw_advice_trial){.memory = 2,
+                                  .allocations = names,
+                                  .left_out = 1,
+                                  .search = {.allocation_count = 2,
+                                             .baseline = 30000,
+                                             .tries = tries,
+                                             .try_count = 5,
+                                             .best = tries[2].plan,
+                                             .best_cycles = 5000}};
+    f->advice.trials = t;
+    f->advice.trial_count = 1;
+    f->advice.options = "link.remote_reads=256\nlink.remote_latency=1926\nlink.remote_bytes=32B\n";
+}
+
+static void test_calls_are_said_with_the_gain_of_each_and_harmful_ones_apart(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct pw_advice_trial trial;
+    struct pw_try tries[5];
+    init(&f, (const uint64_t[SIZES][DESIGNS]){{1000, 1000}, {2500, 2000}, {30000, 15000}});
+    add_trial(&f, &trial, tries);
+    expect_sentence(&f.advice,
+                    "Recommendation: give it 400.00 KiB (100 pages of 4 KiB); with only 200.00 KiB (50%), the "
+                    "calls below would make it 6.00 times as fast.\n");
+    expect_sentence(
+        &f.advice,
+        "\nWith 200.00 KiB (50%), these calls help:\n"
+        "  cudaMemAdvise(wild, bytes, cudaMemAdviseSetAccessedBy, device);   3.00 times as fast (10,000 instead "
+        "of 30,000 cycles) alone; 6.00 times beside the others [each of 3 allocations of this name]\n"
+        "  cudaMemPrefetchAsync(mild, bytes, device, stream);                1.00 times as fast (30,000 instead "
+        "of 30,000 cycles) alone; 2.00 times beside the others\n"
+        "  Together: 6.00 times as fast (5,000 instead of 30,000 cycles).\n"
+        "  Slower: read-mostly on wild (fails), read-mostly on mild (1.20 times as long).\n"
+        "  5 combinations tried, on 2 of 3 allocations by name; 1 failed.\n");
+    expect_sentence(&f.advice, "link.remote_latency = 1926 cycles");
+    trial.search.best = (struct pw_plan){{0}};
+    expect_sentence(&f.advice, "\nWith 200.00 KiB (50%), no call makes it 2% faster.\n  Slower: ");
+    trial.search.cut = true;
+    f.advice.spec.tries = 5;
+    expect_sentence(&f.advice, "; --tries 5 ended the search.\n");
+}
+
+static void test_what_is_known_after_an_interruption_is_said_to_be_that(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct pw_advice_trial trial;
+    struct pw_try tries[5];
+    init(&f, (const uint64_t[SIZES][DESIGNS]){{1000, 1000}, {2500, 2000}, {30000, 15000}});
+    add_trial(&f, &trial, tries);
+    tries[4].cycles = 0;
+    f.advice.interrupted = true;
+    f.references[1] = f.points[1] = f.points[3] = f.points[5] = (struct pw_advice_point){0};
+    uint64_t with_calls[SIZES + 1] = {0, 0, 5000, 0};
+    f.advice.with_calls = with_calls;
+    expect_sentence(&f.advice, "  4 combinations tried, on 2 of 3 allocations by name; 1 failed; interrupted.\n");
+    expect_sentence(&f.advice, "\nInterrupted: this rests on the runs that are finished.");
+    struct pw_text text = {0};
+    pw_advice_table(&f.advice, &text);
+    if (!strstr(text.bytes, "  200.00 KiB           50%  30.0        5.00      -     used\n"))
+        fail_msg("%s", strstr(text.bytes, "Time"));
+    pw_text_free(&text);
+    text = (struct pw_text){0};
+    pw_advice_json(&f.advice, &text);
+    assert_non_null(strstr(text.bytes, "\"interrupted\": true"));
+    pw_text_free(&text);
 }
 
 int main(void)
@@ -171,6 +255,8 @@ int main(void)
         cmocka_unit_test(test_the_size_in_question),
         cmocka_unit_test(test_sentences_say_the_numbers),
         cmocka_unit_test(test_memory_to_spare_is_said),
+        cmocka_unit_test(test_calls_are_said_with_the_gain_of_each_and_harmful_ones_apart),
+        cmocka_unit_test(test_what_is_known_after_an_interruption_is_said_to_be_that),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
