@@ -168,8 +168,9 @@ static void test_memory_to_spare_is_said(void **state)
 }
 
 /* Calls on wild and mild that were tried at 50 pages: together they are the best, one fails, one costs time. */
-static void add_trial(struct fixture *f, struct pw_advice_trial *t, struct pw_try tries[5])
+static void init_trial(struct fixture *f, struct pw_advice_trial *t, struct pw_try tries[5])
 {
+    init(f, (const uint64_t[SIZES][DESIGNS]){{1000, 1000}, {2500, 2000}, {30000, 15000}});
     static struct pw_advised names[] = {{.name = "wild", .count = 3, .apps = 1},
                                         {.name = "mild", .count = 1, .apps = 1}};
     tries[0] = (struct pw_try){.plan = {{PW_ADVICE_ACCESSED_BY}}, .cycles = 10000};
@@ -197,8 +198,7 @@ static void test_calls_are_said_with_the_gain_of_each_and_harmful_ones_apart(voi
     struct fixture f;
     struct pw_advice_trial trial;
     struct pw_try tries[5];
-    init(&f, (const uint64_t[SIZES][DESIGNS]){{1000, 1000}, {2500, 2000}, {30000, 15000}});
-    add_trial(&f, &trial, tries);
+    init_trial(&f, &trial, tries);
     expect_sentence(&f.advice,
                     "Recommendation: give it 400.00 KiB (100 pages of 4 KiB); with only 200.00 KiB (50%), the "
                     "calls below would make it 6.00 times as fast.\n");
@@ -226,8 +226,7 @@ static void test_what_is_known_after_an_interruption_is_said_to_be_that(void **s
     struct fixture f;
     struct pw_advice_trial trial;
     struct pw_try tries[5];
-    init(&f, (const uint64_t[SIZES][DESIGNS]){{1000, 1000}, {2500, 2000}, {30000, 15000}});
-    add_trial(&f, &trial, tries);
+    init_trial(&f, &trial, tries);
     tries[4].cycles = 0;
     f.advice.interrupted = true;
     f.references[1] = f.points[1] = f.points[3] = f.points[5] = (struct pw_advice_point){0};
