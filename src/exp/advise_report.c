@@ -269,7 +269,7 @@ void pw_advice_sentences(const struct pw_advice *a, struct pw_text *out)
 {
     struct pw_text lines = {0};
     pw_advice_lines(a, &lines);
-    pw_text_prose(out, 0, 4, lines.bytes ? lines.bytes : "");
+    pw_text_prose(out, 0, 2, lines.bytes ? lines.bytes : "");
     out->failed |= lines.failed;
     pw_text_free(&lines);
 }

@@ -44,6 +44,7 @@ size_t pw_text_line(const char *text, size_t width)
 static void wrap(struct pw_text *t, size_t indent, size_t hang, const char *line)
 {
     size_t limit = t->width ? t->width : PW_PROSE_COLUMNS;
+    hang += strspn(line, " ");
     do {
         size_t length = pw_text_line(line, limit > indent ? limit - indent : 1);
         size_t shown = length;

@@ -84,7 +84,7 @@ assert trial["cycles"] <= 1.02 * min(tries.values()), "something faster was trie
 assert all(f"{name}:{kind}" in tries for name in ("reference", "matrix") for kind in ("read-mostly", "accessed-by", "host", "prefetch"))
 assert trial["calls"], "no call helps"
 for call in trial["calls"]:
-    line = next(line for line in text.splitlines() if line.strip().startswith(call["call"]))
+    line = text.split(call["call"] + "\n")[1].splitlines()[0]
     gain = without / call["cycles_alone"]
     alone, instead = re.search(r"(\S+) times as \S+ \((\S+) instead of", line).groups()
     assert int(instead.replace(",", "")) == call["cycles_alone"] and abs(float(alone) - max(gain, 1 / gain)) < 0.051 * gain, line
@@ -118,7 +118,7 @@ assert trial[\"cycles_without_calls\"] == next(t for t in json.load(open(\"calls
 assert not any(w in t[\"advice\"] for t in trial[\"tries\"] for w in (\"matrix:read\", \"matrix:host\", \"matrix:acc\"))"'
 run advise -w $nw,$nw -d ./small.yaml --memory 70% --db calls.db --tries 3
 check 'allocations of the same name in two applications are advised together' eval \
-  'succeeds && grep -q "on 2 of 2 allocations by name; --tries 3 ended the search" .stdout'
+  'succeeds && tr -s " \n" " " <.stdout | grep -q "on 2 of 2 allocations by name; --tries 3 ended the search"'
 
 "$pagewalk" advise -w HS:side=1024:iterations=40 -m mosaic -d ./first.yaml -d ./second.yaml --db stopped.db >.stdout 2>.stderr &
 job=$!
@@ -145,7 +145,8 @@ check 'an interrupted search says what it knows, and that it was interrupted' ev
 
 run advise -w nw:size=uvm --memory 80% -d uvm-nvidia --db tries.db
 check 'the same command goes on and finds accessed-by on reference, 17.7 times as fast' eval \
-  'succeeds && grep -qE "^  cudaMemAdvise\(reference, bytes, cudaMemAdviseSetAccessedBy, device\); +17\.7 times as fast \(2,729,804 instead of 48,290,445 cycles\)" .stdout'
+  'succeeds && grep -A 1 "^  cudaMemAdvise(reference, bytes, cudaMemAdviseSetAccessedBy, device);$" .stdout |
+   grep -q "^ *17\.7 times as fast (2,729,804 instead of 48,290,445 cycles)"'
 check 'docs/advise.md shows what is printed' python3 - "$source_root/docs/advise.md" <<'PYTHON'
 import sys
 page = open(sys.argv[1]).read()

@@ -205,10 +205,11 @@ static void test_calls_are_said_with_the_gain_of_each_and_harmful_ones_apart(voi
     expect_sentence(
         &f.advice,
         "\nWith 200.00 KiB (50%), these calls help:\n"
-        "  cudaMemAdvise(wild, bytes, cudaMemAdviseSetAccessedBy, device);   3.00 times as fast (10,000 instead "
-        "of 30,000 cycles) alone; 6.00 times beside the others [each of 3 allocations of this name]\n"
-        "  cudaMemPrefetchAsync(mild, bytes, device, stream);                1.00 times as fast (30,000 instead "
-        "of 30,000 cycles) alone; 2.00 times beside the others\n"
+        "  cudaMemAdvise(wild, bytes, cudaMemAdviseSetAccessedBy, device);\n"
+        "      3.00 times as fast (10,000 instead of 30,000 cycles) alone; 6.00 times beside the others [each of 3 "
+        "allocations of this name]\n"
+        "  cudaMemPrefetchAsync(mild, bytes, device, stream);\n"
+        "      1.00 times as fast (30,000 instead of 30,000 cycles) alone; 2.00 times beside the others\n"
         "  Together: 6.00 times as fast (5,000 instead of 30,000 cycles).\n"
         "  Slower: read-mostly on wild (fails), read-mostly on mild (1.20 times as long).\n"
         "  5 combinations tried, on 2 of 3 allocations by name; 1 failed.\n");
