@@ -3,7 +3,7 @@
 
 enum { ARRIVED_SHIFT = 4 };
 
-/* Answers those but loads and walks for whom nothing has to go to an SM. */
+/* Answers a request that sends nothing back to an SM: a store, an atomic without a result, the page manager's. */
 static bool answer_here(struct pw_memory *m, struct pw_request *r, pw_cycle now)
 {
     if (r->kind == PW_REQUEST_MANAGER_READ) {

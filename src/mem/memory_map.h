@@ -56,7 +56,7 @@ static inline uint32_t pw_permute(uint32_t place, uint32_t hash, struct pw_divis
     return power_of_two ? (place ^ hash) & (d.by - 1) : pw_remainder(place + (hash & 0xffff), d);
 }
 
-/* The number of a line within its channel. The first case is the one of every day, tested together with the divisor. */
+/* The number of a line within its channel. The first case is the usual one, tested together with the divisor. */
 static inline uint32_t pw_channel_line(const struct pw_memory_map *m, uint32_t line)
 {
     if (__builtin_expect(m->by_line.reciprocal != 0, 1))
@@ -72,7 +72,7 @@ static inline uint32_t pw_slice_line(const struct pw_memory_map *m, uint32_t lin
 }
 
 /* What chooses a line's set within its slice: its number there, hashed, since the frames of one of n applications are
- * those congruent to each other modulo n and would else share a fraction of the sets. One-to-one over aligned powers of
+ * those congruent to each other modulo n and would otherwise share a fraction of the sets. One-to-one over aligned powers of
  * two, so that what is contiguous still spreads evenly. */
 static inline uint32_t pw_set_index(const struct pw_memory_map *m, uint32_t line)
 {

@@ -74,4 +74,34 @@ missing = [f"{page.relative_to(root)}: {link}"
            if not (page.parent / link).exists()]
 assert not missing, missing
 PYTHON
+check 'README and docs/README link every page' python3 - "$source_root" <<'PYTHON'
+import pathlib, re, sys
+root = pathlib.Path(sys.argv[1])
+pages = {page.resolve() for page in (root / "docs").glob("*.md")}
+for index in (root / "README.md", root / "docs/README.md"):
+    links = {(index.parent / link).resolve() for link in re.findall(r"\]\(([^)#:]+)", index.read_text())}
+    missing = sorted(page.name for page in pages - links - {index.resolve()})
+    assert not missing, (index.name, missing)
+PYTHON
+check 'the commands and flags that documents show exist' python3 - "$source_root" "$pagewalk" <<'PYTHON'
+import functools, pathlib, re, subprocess, sys
+root, program = pathlib.Path(sys.argv[1]), sys.argv[2]
+
+@functools.cache
+def flags_of(command):
+    run = subprocess.run([program, "help", command], capture_output=True, text=True)
+    return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", run.stdout)) if run.returncode == 0 else None
+
+wrong = []
+for page in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]:
+    for command, rest in re.findall(r"(?:^|`|\$ )pagewalk ([a-z]+)([^`\n|#>;]*)", page.read_text(), re.M):
+        known = flags_of(command)
+        if known is None:
+            wrong.append(f"{page.name}: no command {command}")
+            continue
+        for flag in re.findall(r"(?<=\s)(--?[a-z][a-z-]*)", rest):
+            if flag not in known:
+                wrong.append(f"{page.name}: {command} has no {flag}")
+assert not wrong, wrong
+PYTHON
 finish
