@@ -94,7 +94,8 @@ def flags_of(command):
 
 wrong = []
 for page in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]:
-    for command, rest in re.findall(r"(?:^|`|\$ )pagewalk ([a-z]+)([^`\n|#>;]*)", page.read_text(), re.M):
+    blocks = re.findall(r"^```.*?^```", page.read_text(), re.M | re.S) + re.findall(r"`pagewalk [^`]*`", page.read_text())
+    for command, rest in re.findall(r"(?:^|`|\$ )pagewalk ([a-z]+)([^`\n|#>;]*)", "\n".join(blocks), re.M):
         known = flags_of(command)
         if known is None:
             wrong.append(f"{page.name}: no command {command}")
