@@ -5,18 +5,18 @@
 
 #include "exp/compare.h"
 #include "exp/output.h"
+#include "notices.h"
 #include "progress.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 struct arguments {
     struct pw_cli_list machines, designs, workloads, sets;
     const char *against, *seeds, *db, *json, *csv;
     uint64_t workers;
-    bool quiet;
+    bool quiet, strict;
 };
 
 static const struct pw_cli_flag flags[] = {
@@ -28,6 +28,7 @@ static const struct pw_cli_flag flags[] = {
      "policy choices; may be repeated (default gpu-mmu)"},
     {0, "set", PW_CLI_LIST, offsetof(struct arguments, sets), "KEY=V1[,V2…]",
      "set one option to each of these values in turn; may be repeated"},
+    {0, "strict", PW_CLI_SWITCH, offsetof(struct arguments, strict), NULL, PW_CLI_STRICT_HELP},
     {0, "against", PW_CLI_TEXT, offsetof(struct arguments, against), "DESIGN[,…]",
      "designs that slowdowns are against, or none (default ideal-tlb)"},
     {0, "seed", PW_CLI_TEXT, offsetof(struct arguments, seeds), "N[,N…]", "seeds of all random numbers (default 1)"},
@@ -64,13 +65,6 @@ static enum pw_status run_all(const struct arguments *a, struct pw_compare *c, s
     return status;
 }
 
-static size_t terminal_columns(void)
-{
-    enum { FALLBACK = 80 };
-    struct winsize size;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : FALLBACK;
-}
-
 typedef void format(const struct pw_compare *c, struct pw_text *out);
 
 static int write_as(format *to_text, const struct pw_compare *c, const char *path)
@@ -94,8 +88,8 @@ static int write_all(const struct arguments *a, const struct pw_compare *c)
             status = write_as(pw_compare_csv, c, a->csv);
     }
     if (status == PW_OK && !a->quiet && !is_dash(a->json) && !is_dash(a->csv)) {
-        struct pw_text text = {0};
-        pw_compare_table(c, terminal_columns(), &text);
+        struct pw_text text = pw_cli_text();
+        pw_compare_table(c, &text);
         status = pw_cli_print(&text);
     }
     return status;
@@ -114,6 +108,57 @@ static int report_failures(const struct pw_compare *c)
                   : PW_OK;
 }
 
+/* Settings of which no run has said yet that they do something; what the first run said of each. */
+struct idle {
+    const struct pw_compare *comparison;
+    char **messages; /* by setting; NULL: not idle in the run */
+};
+
+static void note_idle(void *context, const char *message)
+{
+    struct idle *idle = context;
+    for (size_t k = 0; k < idle->comparison->setting_count; k++) {
+        const char *key = idle->comparison->settings[k].key, prefix[] = "--set ";
+        size_t length = strlen(key);
+        if (!strncmp(message, prefix, sizeof prefix - 1) && !strncmp(message + sizeof prefix - 1, key, length) &&
+            message[sizeof prefix - 1 + length] == '=' && !idle->messages[k])
+            idle->messages[k] = strdup(message);
+    }
+}
+
+/* Says which settings do nothing in any run; in some, such as those of an ideal TLB, most do nothing. */
+static int check_effects(const struct arguments *a, const struct pw_compare *c)
+{
+    struct pw_cli_notices notices = {0};
+    struct pw_error err = {0};
+    size_t count = c->setting_count;
+    struct idle all = {c, calloc(count + 1, sizeof(char *))}, one = {c, calloc(count + 1, sizeof(char *))};
+    enum pw_status status = all.messages && one.messages ? PW_OK : pw_fail_memory(&err, "settings");
+    for (size_t j = c->job_count;
+         status == PW_OK && j-- > 0;) { /* references are first, and their reasons beside the point */
+        bool last = j + 1 == c->job_count;
+        status = pw_run_notices(&c->jobs[j].spec, note_idle, last ? &all : &one, &err);
+        for (size_t k = 0; !last && k < count; k++) {
+            if (!one.messages[k]) {
+                free(all.messages[k]);
+                all.messages[k] = NULL;
+            }
+            free(one.messages[k]);
+            one.messages[k] = NULL;
+        }
+    }
+    for (size_t k = 0; all.messages && k < count; k++) {
+        if (status == PW_OK && all.messages[k])
+            pw_cli_notices_add(&notices, "%s", all.messages[k]);
+        free(all.messages[k]);
+    }
+    free(all.messages);
+    free(one.messages);
+    int code = pw_cli_notices_finish(&notices, NULL, 0, a->strict);
+    err.status = status;
+    return status == PW_OK ? code : pw_cli_report(&err);
+}
+
 static int compare(const struct arguments *a, const struct pw_compare_spec *spec)
 {
     struct pw_error err = {0};
@@ -123,9 +168,13 @@ static int compare(const struct arguments *a, const struct pw_compare_spec *spec
         status = pw_output_check(a->csv, &err);
     if (status == PW_OK)
         status = pw_compare_create(spec, &c, &err);
+    int code = status == PW_OK ? check_effects(a, c) : PW_OK;
+    if (code != PW_OK) {
+        pw_compare_destroy(c);
+        return code;
+    }
     if (status == PW_OK)
         status = run_all(a, c, &err);
-    int code;
     if (status == PW_OK) {
         code = write_all(a, c);
         if (code == PW_OK)

@@ -78,7 +78,7 @@ double pw_compare_slowdown(const struct pw_compare *c, size_t row, size_t refere
 double pw_compare_mean_slowdown(const struct pw_compare *c, size_t row, size_t reference);
 
 /* compare_table.c: for people, at most `columns` wide where that is possible. */
-void pw_compare_table(const struct pw_compare *c, size_t columns, struct pw_text *out);
+void pw_compare_table(const struct pw_compare *c, struct pw_text *out);
 /* compare_notes.c: what follows the table. */
 void pw_compare_notes(const struct pw_compare *c, struct pw_text *out);
 /* compare_files.c: a row per line; an object with all rows and means. */

@@ -234,14 +234,14 @@ static bool fits(const struct pw_text *t, size_t columns)
     return true;
 }
 
-void pw_compare_table(const struct pw_compare *c, size_t columns, struct pw_text *out)
+void pw_compare_table(const struct pw_compare *c, struct pw_text *out)
 {
     static const char shares[] = "Where the time of warps goes, %\n";
     struct pw_text together = {0};
     title(c, out);
     write_parts(c, NUMBERS | SHARES, &together);
     out->failed |= together.failed;
-    if (fits(&together, columns)) {
+    if (fits(&together, out->width ? out->width : PW_PROSE_COLUMNS)) {
         pw_text_add(out, together.bytes ? together.bytes : "");
     } else {
         write_parts(c, NUMBERS, out);

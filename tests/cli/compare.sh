@@ -134,4 +134,13 @@ for command, expected in shown:
     printed = subprocess.run([sys.argv[2], *arguments, "--db", "page.db"], capture_output=True, text=True).stdout
     assert printed == expected, f"pagewalk {command}\n{printed}"
 PYTHON
+run compare -w vecadd:n=4k --set walk.latency=10,20 --set l2_tlb.base_entries=256,512 --db effects.db -q
+check 'a setting that does nothing in any run is said' eval '[ $code = 0 ] &&
+  [ "$(cat .stderr)" = "pagewalk: --set walk.latency=20 has no effect because walk.model is memory" ]'
+run compare -w vecadd:n=4k --set walk.latency=10,20 --strict --db strict.db
+check 'with --strict nothing is run then' eval \
+  '[ $code = 2 ] && [ ! -e strict.db ] && tail -n 1 .stderr | grep -q "nothing was run because of --strict"'
+run compare -w vecadd:n=4k -d gpu-mmu -d uvm-nvidia --set uvm.service=serial,batch --strict --db effects.db -q
+check 'a setting that does something in some of the runs is none' succeeds
+
 finish
