@@ -1,6 +1,7 @@
 /* What is asked for, the policies at every size, and what their runs say. */
 #include "exp/advise_internal.h"
 
+#include "sim/c_locale.h"
 #include "sim/option.h"
 #include "system/inputs.h"
 
@@ -21,7 +22,7 @@ static enum pw_status no_memory(struct pw_error *err)
 static enum pw_status read_wish(const char *text, struct pw_advice_wish *out, struct pw_error *err)
 {
     char *end;
-    *out = (struct pw_advice_wish){.share = strtod(text, &end)};
+    *out = (struct pw_advice_wish){.share = pw_c_strtod(text, &end)};
     out->is_share = end != text && strcmp(end, "%") == 0;
     if (out->is_share) {
         if (!(out->share >= 1 && out->share <= 10000))

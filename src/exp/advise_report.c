@@ -2,6 +2,8 @@
  * driver's policy, stands apart, and so does what the model assumes. */
 #include "exp/advise_internal.h"
 
+#include "sim/c_locale.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,13 +22,13 @@ const char *pw_advice_size_text(const struct pw_advice *a, size_t memory, char o
         return out;
     }
     pw_format_bytes(bytes, (double)a->memories[memory].bytes);
-    snprintf(out, PW_ADVICE_TEXT_CAPACITY, "%s (%.0f%%)", bytes, 100 * a->memories[memory].share);
+    pw_c_snprintf(out, PW_ADVICE_TEXT_CAPACITY, "%s (%.0f%%)", bytes, 100 * a->memories[memory].share);
     return out;
 }
 
 const char *pw_advice_times_text(double times, char out[PW_NUMBER_CAPACITY])
 {
-    snprintf(out, PW_NUMBER_CAPACITY, times < 10 ? "%.2f" : times < 100 ? "%.1f" : "%.0f", times);
+    pw_c_snprintf(out, PW_NUMBER_CAPACITY, times < 10 ? "%.2f" : times < 100 ? "%.1f" : "%.0f", times);
     return out;
 }
 

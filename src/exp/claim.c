@@ -8,6 +8,8 @@
  * be passed by more than that, so that a ratio of two equal runs is never "greater than 1" by its last bit. */
 #include "exp/claim.h"
 
+#include "sim/c_locale.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +46,7 @@ static bool next_part(const char **text, struct part *out)
     for (size_t i = 0; i < 2 && *at && strchr("<>=!~", *at); i++)
         out->sign[i] = *at++;
     char *end;
-    out->number = strtod(at, &end);
+    out->number = pw_c_strtod(at, &end);
     if (end == at)
         return false;
     *text = end;

@@ -10,6 +10,7 @@
  *
  * Length, nesting and size of the tree are limited, so that the recursion is bounded here and in the evaluation. */
 #include "exp/expression_internal.h"
+#include "sim/c_locale.h"
 #include "sim/option.h"
 
 #include <stdarg.h>
@@ -70,7 +71,7 @@ static unsigned mistake(struct parser *p, const char *where, const char *format,
     char what[512], token[32];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
+    pw_c_vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     size_t length = name_length(where);
     snprintf(token, sizeof token, "%.*s", length ? (int)(length < 31 ? length : 31) : 1, where);
@@ -279,7 +280,7 @@ static unsigned parse_number(struct parser *p)
         return mistake(p, where, "not a number; the name of a measure begins with a letter");
     memcpy(text, where, length);
     text[length] = '\0';
-    double value = strtod(text, NULL);
+    double value = pw_c_strtod(text, NULL);
     if (!(value < 1e300))
         return mistake(p, where, "the number is too large");
     p->at = c;

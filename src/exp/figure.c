@@ -2,6 +2,7 @@
  * part may name another that comes later in the file. The file may be anybody's: whatever is in it is checked here, and
  * what comes out is fit to be printed. What only a run can tell (unknown designs, options, machines) is left to the plan. */
 #include "exp/figure_internal.h"
+#include "sim/c_locale.h"
 #include "sim/option.h"
 #include "sim/yaml.h"
 
@@ -35,7 +36,7 @@ enum pw_status pw_figure_refuse(const struct figure_reader *r, int line, const c
     char message[PW_ERROR_CAPACITY];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    pw_c_vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     return pw_figure_at(r, line, pw_fail(r->err, PW_USER_ERROR, "%s", message));
 }

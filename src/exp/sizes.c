@@ -2,6 +2,7 @@
  * file would otherwise be found only by the figure that happens to use it. */
 #include "exp/sizes.h"
 
+#include "sim/c_locale.h"
 #include "sim/option.h"
 #include "sim/yaml.h"
 #include "workload/host.h"
@@ -45,9 +46,11 @@ static struct pw_program_size *find_or_add(struct pw_sizes *s, const char *progr
 static enum pw_status read_times(const char *what, const char *program, const char *value, double out[2],
                                  struct pw_error *err)
 {
-    int used = 0;
-    if (sscanf(value, "%lf %lf %n", &out[PW_QUICK], &out[PW_FULL], &used) != 2 || value[used] || !(out[PW_QUICK] > 0) ||
-        !(out[PW_FULL] > 0) || !isfinite(out[PW_QUICK]) || !isfinite(out[PW_FULL]))
+    char *first_end, *end;
+    out[PW_QUICK] = pw_c_strtod(value, &first_end);
+    out[PW_FULL] = pw_c_strtod(first_end, &end);
+    if (end == first_end || end[strspn(end, " ")] || !(out[PW_QUICK] > 0) || !(out[PW_FULL] > 0) ||
+        !isfinite(out[PW_QUICK]) || !isfinite(out[PW_FULL]))
         return pw_fail(err, PW_USER_ERROR, "the %s of '%s' has to be two numbers above 0, quick and full", what,
                        program);
     return PW_OK;

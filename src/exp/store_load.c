@@ -5,6 +5,7 @@
  * offsets until it has stopped growing. */
 #include "store_internal.h"
 
+#include "sim/c_locale.h"
 #include "uvm/allocation.h"
 
 #include <stdlib.h>
@@ -37,7 +38,7 @@ bool pw_option_line_number(const struct pw_option_line *line, double *out, bool 
     /* strtod also reads "inf", "nan" and hexadecimal digits, which are names here. */
     const char *unit = text + strspn(text, "0123456789.eE+-");
     char *end;
-    *out = strtod(text, &end);
+    *out = pw_c_strtod(text, &end);
     if (end == text || end != unit)
         return false;
     if (!*unit)

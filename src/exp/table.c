@@ -2,6 +2,8 @@
  * one cell that starts with PW_TABLE_HEADING. How they are laid out is in table_layout.c. */
 #include "exp/table.h"
 
+#include "sim/c_locale.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +33,7 @@ void pw_table_print(struct pw_table *t, const char *format, ...)
     char cell[CELL_CAPACITY];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(cell, sizeof cell, format, arguments);
+    pw_c_vsnprintf(cell, sizeof cell, format, arguments);
     va_end(arguments);
     pw_table_cell(t, cell);
 }

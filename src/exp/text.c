@@ -1,8 +1,7 @@
-/* Growing text, and how numbers and strings are written in the formats that results have.
- *
- * printf follows the process's locale, and a program that links the library may have set one: a decimal comma would
- * make the JSON invalid, so every real number goes through pw_text_real, which puts the point back. */
+/* Growing text, and how numbers and strings are written in the formats that results have. */
 #include "exp/text.h"
+
+#include "sim/c_locale.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -68,22 +67,15 @@ void pw_text_print(struct pw_text *t, const char *format, ...)
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = pw_c_vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     if (length < 0)
         t->failed = true;
     else if (reserve(t, (size_t)length)) {
-        vsnprintf(t->bytes + t->length, (size_t)length + 1, format, again);
+        pw_c_vsnprintf(t->bytes + t->length, (size_t)length + 1, format, again);
         t->length += (size_t)length;
     }
     va_end(again);
-}
-
-static void point_instead_of_comma(char *number)
-{
-    char *comma = strchr(number, ',');
-    if (comma)
-        *comma = '.';
 }
 
 void pw_text_real(struct pw_text *t, double value)
@@ -94,11 +86,10 @@ void pw_text_real(struct pw_text *t, double value)
     }
     char number[PW_NUMBER_CAPACITY];
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(number, sizeof number, "%.*g", digits, value);
-        if (strtod(number, NULL) == value)
+        pw_c_snprintf(number, sizeof number, "%.*g", digits, value);
+        if (pw_c_strtod(number, NULL) == value)
             break;
     }
-    point_instead_of_comma(number);
     pw_text_add(t, number);
 }
 
@@ -202,8 +193,7 @@ void pw_format_real(char out[PW_NUMBER_CAPACITY], double value)
 {
     double size = fabs(value);
     if (!isfinite(value) || size >= 1e15 || size < 1000) {
-        snprintf(out, PW_NUMBER_CAPACITY, size > 0 && size < 1 ? "%#.3g" : size < 1000 ? "%.2f" : "%.6g", value);
-        point_instead_of_comma(out);
+        pw_c_snprintf(out, PW_NUMBER_CAPACITY, size > 0 && size < 1 ? "%#.3g" : size < 1000 ? "%.2f" : "%.6g", value);
         return;
     }
     /* Rounded to hundredths as one integer, so that the carry reaches the grouped part. */
@@ -221,8 +211,7 @@ void pw_format_bytes(char out[PW_NUMBER_CAPACITY], double value)
         value /= 1024;
         unit++;
     }
-    snprintf(out, PW_NUMBER_CAPACITY, unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
-    point_instead_of_comma(out);
+    pw_c_snprintf(out, PW_NUMBER_CAPACITY, unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
 }
 
 void pw_format_short(char out[PW_NUMBER_CAPACITY], double value)
@@ -235,6 +224,5 @@ void pw_format_short(char out[PW_NUMBER_CAPACITY], double value)
         suffix++;
     }
     int digits = suffix == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-    snprintf(out, PW_NUMBER_CAPACITY, "%.*f%s", digits, value, suffixes[suffix]);
-    point_instead_of_comma(out);
+    pw_c_snprintf(out, PW_NUMBER_CAPACITY, "%.*f%s", digits, value, suffixes[suffix]);
 }

@@ -2,9 +2,11 @@
  *
  * Numbers with units are exact: the digits are read as an integer and a power of ten, multiplied by the unit in 128
  * bits and divided once. "1.5MB" is accepted because it is a whole number of bytes, "0.3B" is not. A time becomes
- * cycles rounded up, since hardware cannot answer within a part of a cycle. Only PW_OPTION_NUMBER is floating point;
- * it is read and written with the "C" locale's decimal point. */
+ * cycles rounded up, since hardware cannot answer within a part of a cycle. Only PW_OPTION_NUMBER is floating point, with a
+ * decimal point in every locale. */
 #include "sim/option_value.h"
+
+#include "sim/c_locale.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -98,12 +100,12 @@ static void format_bytes(uint64_t bytes, char *out, size_t capacity)
 static void format_number(double number, char *out, size_t capacity)
 {
     if (fabs(number) < 1e15 && number == trunc(number)) {
-        snprintf(out, capacity, "%.0f", number);
+        pw_c_snprintf(out, capacity, "%.0f", number);
         return;
     }
     for (int precision = 1; precision <= 17; precision++) {
-        snprintf(out, capacity, "%.*g", precision, number);
-        if (strtod(out, NULL) == number)
+        pw_c_snprintf(out, capacity, "%.*g", precision, number);
+        if (pw_c_strtod(out, NULL) == number)
             return;
     }
 }
@@ -213,7 +215,7 @@ static enum pw_status parse_number(const struct pw_option *row, const char *name
     if (!*text || strspn(text, "0123456789.eE+-") != strlen(text) || *text == '+')
         return fail_syntax(row, name, text, err);
     char *end;
-    double value = strtod(text, &end);
+    double value = pw_c_strtod(text, &end);
     if (end == text || *end)
         return fail_syntax(row, name, text, err);
     if (!isfinite(value) || value < row->min || (row->max != 0 && value > row->max))

@@ -4,6 +4,8 @@
  * message stays one line. A failed run's message is ours and may have several lines. */
 #include "sim/status.h"
 
+#include "sim/c_locale.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +25,7 @@ void pw_error_set(struct pw_error *err, enum pw_status status, const char *forma
         return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(err->message, sizeof(err->message), format, arguments);
+    pw_c_vsnprintf(err->message, sizeof(err->message), format, arguments);
     va_end(arguments);
     err->status = status;
     keep_one_line(err);
@@ -36,7 +38,7 @@ void pw_error_prefix(struct pw_error *err, const char *format, ...)
     char prefix[PW_ERROR_CAPACITY];
     va_list arguments;
     va_start(arguments, format);
-    int wanted = vsnprintf(prefix, sizeof(prefix) - 2, format, arguments);
+    int wanted = pw_c_vsnprintf(prefix, sizeof(prefix) - 2, format, arguments);
     va_end(arguments);
     if (wanted < 0)
         return;

@@ -3,6 +3,7 @@
  * file has no empty ones. */
 #include "sim/timeline.h"
 
+#include "sim/c_locale.h"
 #include "sim/new_file.h"
 
 #include <errno.h>
@@ -94,7 +95,7 @@ uint32_t pw_timeline_group(struct pw_timeline *t, const char *format, ...)
     g->named = false;
     va_list args;
     va_start(args, format);
-    vsnprintf(g->name, sizeof g->name, format, args);
+    pw_c_vsnprintf(g->name, sizeof g->name, format, args);
     va_end(args);
     return t->group_count++;
 }

@@ -2,6 +2,8 @@
 #include "gpu/breakdown.h"
 #include "system/system.h"
 
+#include "sim/c_locale.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +41,7 @@ static const char *text(struct box *b, const char *format, ...)
     char buffer[PW_OPTION_TEXT_CAPACITY];
     va_list args;
     va_start(args, format);
-    vsnprintf(buffer, sizeof buffer, format, args);
+    pw_c_vsnprintf(buffer, sizeof buffer, format, args);
     va_end(args);
     char *copy = take(b, strlen(buffer) + 1, 1);
     if (copy)

@@ -94,19 +94,28 @@ static enum pw_status register_statistics(struct pw_system *s, struct pw_error *
     return pw_stats_seal(s->stats, err);
 }
 
+/* Decimal digits, and what follows them; NULL where there are none or the number does not fit. */
+static const char *read_launch(const char *text, unsigned *out)
+{
+    *out = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9'; at++)
+        if (__builtin_mul_overflow(*out, 10U, out) || __builtin_add_overflow(*out, (unsigned)(*at - '0'), out))
+            return NULL;
+    return at == text ? NULL : at;
+}
+
 static enum pw_status parse_region(struct pw_system *s, struct pw_error *err)
 {
     const char *text = s->spec->kernels;
     if (!text)
         return PW_OK;
     unsigned first, last;
-    char extra;
-    int n = sscanf(text, "%u-%u%c", &first, &last, &extra);
-    if (n == 1 && sscanf(text, "%u%c", &first, &extra) == 1)
-        last = first;
-    else if (n != 2)
-        first = 0;
-    if (!first || last < first)
+    const char *end = read_launch(text, &first);
+    last = first;
+    if (end && *end == '-')
+        end = read_launch(end + 1, &last);
+    if (!end || *end || !first || last < first)
         return pw_fail(err, PW_USER_ERROR, "--kernels: '%s' is not a launch number or a range such as 2-5", text);
     if (s->app_count > 1)
         return pw_fail(err, PW_USER_ERROR, "--kernels needs a run of one application");

@@ -7,6 +7,8 @@
  * handling ends. */
 #include "uvm/driver_internal.h"
 
+#include "sim/c_locale.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ void pw_uvm_fail(struct pw_uvm *u, enum pw_status status, const char *format, ..
     u->has_failed = true;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    pw_c_vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     pw_error_set(&err, status, "%s", message);
     u->wiring.failed(u->wiring.machine, &err);

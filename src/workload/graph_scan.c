@@ -4,6 +4,8 @@
  * not end at all. */
 #include "workload/graph_read.h"
 
+#include "sim/c_locale.h"
+
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -201,7 +203,7 @@ static bool parse_decimal(char *token, double *out)
         if (*s == 'd' || *s == 'D')
             *s = 'e';
     char *end;
-    *out = strtod(token, &end);
+    *out = pw_c_strtod(token, &end);
     return end != token && !*end;
 }
 

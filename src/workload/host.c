@@ -5,6 +5,7 @@
  * its frames are dropped, and what it owned (arrays and kept memory) hangs on the host object, which frees it. */
 #include "workload/host.h"
 
+#include "sim/c_locale.h"
 #include "workload/coroutine.h"
 
 #include <math.h>
@@ -127,7 +128,7 @@ void pw_host_fail(struct pw_host *h, const char *format, ...)
     char message[1024];
     va_list args;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    pw_c_vsnprintf(message, sizeof message, format, args);
     va_end(args);
     pw_fail(&h->error, PW_USER_ERROR, "workload %s: %s", h->program->text, message);
     end_with_error(h);
@@ -266,7 +267,7 @@ void pw_host_expect(struct pw_host *h, bool holds, const char *format, ...)
         char message[1024];
         va_list args;
         va_start(args, format);
-        vsnprintf(message, sizeof message, format, args);
+        pw_c_vsnprintf(message, sizeof message, format, args);
         va_end(args);
         pw_fail(&h->failed_check, PW_FAILED, "workload %s: wrong result: %s", h->program->text, message);
     }

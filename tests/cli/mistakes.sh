@@ -38,7 +38,9 @@ fails 'option with a bad value' 2 'banana' run -w $small --set l1_tlb.base_entri
 fails 'option out of range' 2 'l1_tlb.base_entries' run -w $small --set l1_tlb.base_entries=-1
 fails 'option with a number too large' 2 'l1_tlb.base_entries' run -w $small --set l1_tlb.base_entries=99999999999999999999
 fails 'launches in no order' 2 '5-2' run -w $small --kernels 5-2
-fails 'launches that are no numbers' 2 'a-b' run -w $small --kernels a-b
+for launches in a-b -1 0 1- -- 1-2-3 '1 ' '' +1 1-18446744073709551616 4294967296; do
+  fails "launches \"$launches\"" 2 "--kernels: '.*' is not a launch number or a range" run -w $small --kernels "$launches"
+done
 
 fails 'application without a name' 2 'a name is missing beside a comma' run -w $small,,$small
 fails 'application without a name at the end' 2 'a name is missing beside a comma' run -w $small,
