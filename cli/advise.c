@@ -97,7 +97,7 @@ static int advise(const struct arguments *a)
     if (status == PW_OK)
         status = pw_advice_create(&spec, &advice, &err);
     if (status == PW_OK)
-        status = pw_store_open(a->db, PW_STORE_CREATE, &store, &err);
+        status = pw_store_open(a->db, PW_STORE_USE, &store, &err);
     if (status == PW_OK)
         status = run_all(a, advice, store, &err);
     int code = PW_OK;

@@ -30,8 +30,8 @@ static int diff(const struct pw_cli_command *self, int argc, char **argv)
     }
     if (a.quiet)
         pw_text_free(&text);
-    else if (pw_cli_print(&text) != PW_OK)
-        return PW_FAILED;
+    else if ((status = pw_cli_print(&text)) != PW_OK)
+        return status;
     return differ ? 1 : 0;
 }
 

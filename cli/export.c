@@ -51,7 +51,7 @@ static enum pw_status write_piece(void *context, const char *bytes, size_t lengt
             continue;
         if (written < 0)
             return t->fd == STDOUT_FILENO
-                       ? pw_fail(err, PW_FAILED, "standard output cannot be written: %s", strerror(errno))
+                       ? pw_output_failed("standard output", errno, err)
                        : pw_fail(err, PW_FAILED, "%s: cannot be written: %s", t->path, strerror(errno));
         bytes += written;
         length -= (size_t)written;

@@ -1,4 +1,5 @@
-/* Interrupts: the first one ends the work in good order, a second one kills. */
+/* Interrupts: the first one ends the work in good order, a second one kills. A terminal that goes away (SIGHUP) is one too,
+ * but not under nohup, which has the signal ignored. */
 #include "command.h"
 
 #include <signal.h>
@@ -17,5 +18,8 @@ const volatile bool *pw_cli_catch_interrupts(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    struct sigaction hangup;
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL);
     return &interrupted;
 }

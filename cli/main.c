@@ -2,7 +2,7 @@
  * of arguments and output to a terminal.
  *
  * Exit codes: 0 success, 1 the run failed (or, for diff, the results differ), 2 a mistake of the user's, 130
- * interrupted. A message is one line on standard error that begins with "pagewalk: ". */
+ * interrupted, 141 (without a message) when the reader of standard output has gone. A message is one line on standard error that begins with "pagewalk: ". */
 #include "command.h"
 
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static int unknown_command(const char *name)
 int main(int argc, char **argv)
 {
     open_standard_streams();
-    /* A closed pipe is a write error with a message, not a silent death. */
+    /* A closed pipe is a failed write, so that what has been begun is cleared away. */
     signal(SIGPIPE, SIG_IGN);
     if (argc < 2)
         return pw_cli_fail(PW_USER_ERROR, "no command given; `pagewalk help` lists them");

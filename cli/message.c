@@ -21,6 +21,8 @@ int pw_cli_fail(enum pw_status status, const char *format, ...)
 
 int pw_cli_report(const struct pw_error *err)
 {
+    if (err->status == PW_NO_READER)
+        return PW_NO_READER;
     const char *fallback = err->status == PW_INTERRUPTED ? "interrupted" : "the run failed without saying why";
     return pw_cli_fail(err->status, "%s", err->message[0] ? err->message : fallback);
 }

@@ -254,7 +254,7 @@ static int prepare_and_reproduce(const struct arguments *a, int rest, char **nam
     if (status == PW_OK)
         status = pw_experiment_create(&spec, &s.experiment, &err);
     if (status == PW_OK)
-        status = pw_store_open(a->db, PW_STORE_CREATE, &s.store, &err);
+        status = pw_store_open(a->db, PW_STORE_USE, &s.store, &err);
     int code;
     if (status != PW_OK) {
         code = pw_cli_report(&err);

@@ -40,11 +40,12 @@ struct output {
     struct pw_text text;
     int fd;
     int cause; /* errno of the write that failed, 0 when none has */
+    const volatile bool *interrupted;
 };
 
 static void flush(struct output *o)
 {
-    for (size_t done = 0; !o->cause && done < o->text.length;) {
+    for (size_t done = 0; !o->cause && !*o->interrupted && done < o->text.length;) {
         ssize_t written = write(o->fd, o->text.bytes + done, o->text.length - done);
         if (written < 0 && errno != EINTR)
             o->cause = errno;
@@ -53,28 +54,29 @@ static void flush(struct output *o)
     o->text.length = 0;
 }
 
-static void add_row(void *context, const struct pw_touch *t)
+static bool add_row(void *context, const struct pw_touch *t)
 {
     struct output *o = context;
-    if (o->cause)
-        return;
     pw_text_print(&o->text, "%llu,", (unsigned long long)t->step);
     pw_text_csv_field(&o->text, t->name);
     pw_text_print(&o->text, ",%llu,%s,%s,%u,%u\n", (unsigned long long)t->page, t->write ? "write" : "read",
                   t->fault ? "fault" : "hit", t->pages_in, t->pages_out);
     if (o->text.length >= PIECE_BYTES)
         flush(o);
+    return !o->cause && !*o->interrupted;
 }
 
 static enum pw_status write_rows(const struct pw_touch_spec *spec, const char *where, int fd, struct pw_error *err)
 {
-    struct output o = {.fd = fd};
+    struct output o = {.fd = fd, .interrupted = spec->interrupted};
     pw_text_add(&o.text, "step,name,page,op,result,pages_in,pages_out\n");
     enum pw_status status = pw_touch_replay(spec, add_row, &o, err);
     if (status == PW_OK)
         flush(&o);
-    if (status == PW_OK && o.cause)
-        status = pw_fail(err, PW_FAILED, "%s cannot be written: %s", where, strerror(o.cause));
+    if (status == PW_OK && *o.interrupted)
+        status = pw_fail(err, PW_INTERRUPTED, "interrupted");
+    if (o.cause)
+        status = pw_output_failed(where, o.cause, err);
     if (status == PW_OK)
         status = pw_text_finish(&o.text, err);
     pw_text_free(&o.text);
@@ -89,7 +91,8 @@ static int replay(const struct arguments *a, const char *file)
                                        .sets = a->sets.items,
                                        .set_count = a->sets.count,
                                        .memory = a->memory,
-                                       .seed = a->seed};
+                                       .seed = a->seed,
+                                       .interrupted = pw_cli_catch_interrupts()};
     struct pw_error err = {0};
     struct pw_new_file target;
     enum pw_status status;

@@ -260,10 +260,10 @@ enum pw_status pw_figure_read(const char *text, size_t length, const char *file_
 static enum pw_status read_file(const char *path, enum pw_scope scope, struct pw_figure **out, struct pw_error *err)
 {
     enum { FILE_LIMIT = 1 << 20 };
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return pw_fail(err, PW_USER_ERROR, "%s: cannot be opened: %m", path);
-    enum pw_status status;
+    FILE *file;
+    enum pw_status status = pw_yaml_open(path, &file, err);
+    if (status != PW_OK)
+        return status;
     char *text = malloc(FILE_LIMIT + 1);
     size_t length = text ? fread(text, 1, FILE_LIMIT + 1, file) : 0;
     if (!text)

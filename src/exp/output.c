@@ -42,13 +42,24 @@ enum pw_status pw_output_check(const char *path, struct pw_error *err)
     } else if (errno != ENOENT) {
         return pw_fail(err, PW_USER_ERROR, "%s: cannot be written: %s", path, strerror(errno));
     }
-    char *folder = folder_of(path);
+    char *target = pw_new_file_target(path);
+    if (!target)
+        return pw_fail(err, PW_USER_ERROR, "%s: cannot be written: %s", path, strerror(errno));
+    char *folder = folder_of(target);
+    free(target);
     if (!folder)
         return pw_fail_memory(err, "an output path");
     enum pw_status status = PW_OK;
     if (access(folder, W_OK | X_OK) != 0)
         status = pw_fail(err, PW_USER_ERROR, "%s: cannot be created: %s: %s", path, folder, strerror(errno));
     free(folder);
+    return status;
+}
+
+enum pw_status pw_output_failed(const char *where, int cause, struct pw_error *err)
+{
+    enum pw_status status = cause == EPIPE ? PW_NO_READER : PW_FAILED;
+    pw_error_set(err, status, "%s cannot be written: %s", where, strerror(cause));
     return status;
 }
 
@@ -101,7 +112,7 @@ enum pw_status pw_output_write(const char *path, const struct pw_text *t, struct
         return status;
     if (is_standard_output(path)) {
         if (!write_all(STDOUT_FILENO, t->bytes, t->length))
-            status = pw_fail(err, PW_FAILED, "standard output cannot be written: %s", strerror(errno));
+            status = pw_output_failed("standard output", errno, err);
         return status;
     }
     struct stat info;

@@ -12,4 +12,7 @@ enum pw_status pw_output_check(const char *path, struct pw_error *err);
  * "-" is written straight. A failure leaves whatever was there before. */
 enum pw_status pw_output_write(const char *path, const struct pw_text *t, struct pw_error *err);
 
+/* Fills in the error of a failed write; PW_NO_READER for a pipe that nobody reads any more. */
+enum pw_status pw_output_failed(const char *where, int cause, struct pw_error *err);
+
 #endif

@@ -20,6 +20,7 @@ enum { LOOKS_PER_REPORT = 10, LOOKS_PER_STORE_LOOK = 20 };
 struct report {
     volatile double fraction;
     enum pw_status status;
+    bool not_stored; /* the run is good, but its result could not be kept */
     int64_t run;
     char message[sizeof(((struct pw_pool_job *)0)->message)];
 };
@@ -37,6 +38,8 @@ struct state {
     size_t *waiting; /* jobs that have no run yet and no worker, in order */
     size_t waiting_count, elsewhere;
     size_t done;
+    bool store_failed;
+    char store_message[sizeof(((struct pw_pool_job *)0)->message)];
     double cost_total, cost_done, cost_begun; /* begun: done when the pool started */
     struct timespec begun;
 };
@@ -80,10 +83,12 @@ static void work(struct pw_pool *pool, const struct pw_pool_job *job, struct rep
     spec.progress_context = report;
     spec.interrupted = pool->interrupted;
     enum pw_status status = pw_run(&spec, &result, &err);
-    if (status == PW_OK)
+    bool finished = status == PW_OK;
+    if (finished)
         status = pw_store_open(pool->store_path, PW_STORE_CREATE, &store, &err);
     if (status == PW_OK)
         status = pw_store_add(store, &job->inputs, result, &report->run, &err);
+    report->not_stored = finished && status != PW_OK;
     pw_store_close(store);
     pw_result_free(result);
     memcpy(report->message, err.message, sizeof report->message);
@@ -123,6 +128,13 @@ static void settle(struct state *s, size_t job, int64_t run, const char *failure
         pool->finished(pool->context, job);
 }
 
+static void note_store_failure(struct state *s, const char *message)
+{
+    if (!s->store_failed)
+        memcpy(s->store_message, message, sizeof s->store_message);
+    s->store_failed = true;
+}
+
 static void reap(struct state *s, struct worker *w, int wait_status)
 {
     const struct report *r = w->report;
@@ -133,6 +145,8 @@ static void reap(struct state *s, struct worker *w, int wait_status)
         snprintf(killed, sizeof killed, "the run was ended by signal %d (%s)%s", number, strsignal(number),
                  number == SIGKILL ? "; perhaps memory ran out" : "");
         settle(s, w->job, 0, killed);
+    } else if (r->not_stored) {
+        note_store_failure(s, r->message);
     } else if (r->status == PW_INTERRUPTED) {
         s->waiting[s->waiting_count++] = w->job;
     } else {
@@ -270,12 +284,18 @@ enum pw_status pw_pool_run(struct pw_pool *pool, struct pw_error *err)
 {
     struct state s = {.pool = pool};
     enum pw_status status = prepare(&s, err);
+    if (status == PW_OK && s.waiting_count)
+        status = pw_store_writable(pool->store, err);
     for (unsigned look = 0; status == PW_OK && s.done < pool->count; look++) {
         if (pool->interrupted && *pool->interrupted) {
             status = pw_fail(err, PW_INTERRUPTED, "interrupted; what is finished is kept");
             break;
         }
         reap_all(&s, WNOHANG);
+        if (s.store_failed) {
+            status = pw_fail(err, PW_FAILED, "%s; stopped, what is finished is kept", s.store_message);
+            break;
+        }
         /* Jobs that others are at are looked for now and then only. */
         bool look_elsewhere = look % LOOKS_PER_STORE_LOOK == 0;
         if (running(&s) < pool->workers && (s.waiting_count > s.elsewhere || look_elsewhere))

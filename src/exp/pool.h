@@ -40,7 +40,8 @@ struct pw_pool {
 /* Looks for a job's run in the store; it has to have a breakdown where the job asks for one. */
 enum pw_status pw_pool_look_up(struct pw_store *store, struct pw_pool_job *job, struct pw_error *err);
 
-/* PW_OK also when runs failed; PW_INTERRUPTED when the flag was raised: workers are told to end, what is done is kept. */
+/* PW_OK also when runs failed; PW_INTERRUPTED when the flag was raised: workers are told to end, what is done is kept. The
+ * same when a result cannot be stored: what else is run would be lost too. */
 enum pw_status pw_pool_run(struct pw_pool *pool, struct pw_error *err);
 
 #endif

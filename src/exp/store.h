@@ -12,15 +12,19 @@
 
 enum { PW_STORE_SCHEMA = 2 };
 
-/* PW_STORE_CREATE makes the file when it is missing or empty; the others want one that exists. A file that is no result
+/* PW_STORE_CREATE makes the file when it is missing or empty; the others want one that exists. PW_STORE_USE is
+ * PW_STORE_CREATE, but takes a file with something in it that may not be written as PW_STORE_READ does. A file that is no result
  * store, is damaged, or was written by a newer schema is a user error that names it; it is never changed. One of an older
  * schema is brought to this one in place when it is opened to be written, and read as it is otherwise. */
-enum pw_store_access { PW_STORE_READ, PW_STORE_CREATE };
+enum pw_store_access { PW_STORE_READ, PW_STORE_CREATE, PW_STORE_USE };
 
 struct pw_store;
 enum pw_status pw_store_open(const char *path, enum pw_store_access access, struct pw_store **out,
                              struct pw_error *err);
 void pw_store_close(struct pw_store *s);
+
+/* PW_OK when runs can be added; else the reason why not. */
+enum pw_status pw_store_writable(const struct pw_store *s, struct pw_error *err);
 
 struct pw_run_inputs {
     const char *core;    /* pw_core_version() */

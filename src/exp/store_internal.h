@@ -47,6 +47,7 @@ struct pw_store {
     sqlite3 *db;
     char *path;     /* as the user gave it, for messages */
     int64_t schema; /* of the file: below PW_STORE_SCHEMA only where it was opened to be read */
+    bool read_only;
     sqlite3_stmt *statements[PW_SQL_COUNT];
 };
 

@@ -282,9 +282,28 @@ static enum pw_status check_path(const char *path, enum pw_store_access access, 
     return pw_output_check(path, err);
 }
 
+/* What PW_STORE_USE comes to. */
+static enum pw_store_access resolve_access(const char *path, enum pw_store_access access)
+{
+    struct stat info;
+    if (access != PW_STORE_USE)
+        return access;
+    bool filled = stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+    return filled && pw_output_check(path, NULL) != PW_OK ? PW_STORE_READ : PW_STORE_CREATE;
+}
+
+enum pw_status pw_store_writable(const struct pw_store *s, struct pw_error *err)
+{
+    if (!s->read_only)
+        return PW_OK;
+    enum pw_status status = pw_output_check(s->path, err);
+    return status != PW_OK ? status : pw_store_check(s, SQLITE_READONLY, err);
+}
+
 enum pw_status pw_store_open(const char *path, enum pw_store_access access, struct pw_store **out, struct pw_error *err)
 {
     *out = NULL;
+    access = resolve_access(path, access);
     enum pw_status status = check_path(path, access, err);
     if (status != PW_OK)
         return status;
@@ -293,7 +312,8 @@ enum pw_status pw_store_open(const char *path, enum pw_store_access access, stru
         free(s);
         return pw_fail_memory(err, "the result store");
     }
-    status = access == PW_STORE_READ ? open_to_read(s, err) : open_to_write(s, err);
+    s->read_only = access == PW_STORE_READ;
+    status = s->read_only ? open_to_read(s, err) : open_to_write(s, err);
     if (status != PW_OK) {
         pw_store_close(s);
         return status;

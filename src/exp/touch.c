@@ -16,13 +16,21 @@
 
 struct input {
     const char *name;
+    const volatile bool *interrupted; /* or NULL */
     char *text;
     size_t length;
     bool mapped;
 };
 
+static bool is_interrupted(const struct input *in)
+{
+    return in->interrupted && *in->interrupted;
+}
+
 static enum pw_status cannot_read(const struct input *in, struct pw_error *err)
 {
+    if (is_interrupted(in))
+        return pw_fail(err, PW_INTERRUPTED, "interrupted");
     return pw_fail(err, PW_USER_ERROR, "%s: cannot be read: %s", in->name, strerror(errno));
 }
 
@@ -40,7 +48,7 @@ static enum pw_status read_all(int fd, struct input *in, struct pw_error *err)
         ssize_t got = read(fd, in->text + in->length, capacity - in->length);
         if (got == 0)
             return PW_OK;
-        if (got < 0 && errno != EINTR)
+        if (got < 0 && (errno != EINTR || is_interrupted(in)))
             return cannot_read(in, err);
         in->length += got > 0 ? (size_t)got : 0;
     }
@@ -64,10 +72,11 @@ static enum pw_status load(int fd, struct input *in, struct pw_error *err)
     return PW_OK;
 }
 
-static enum pw_status open_input(const char *path, struct input *in, struct pw_error *err)
+static enum pw_status open_input(const struct pw_touch_spec *spec, struct input *in, struct pw_error *err)
 {
+    const char *path = spec->file;
     bool standard = strcmp(path, "-") == 0;
-    *in = (struct input){.name = standard ? "standard input" : path};
+    *in = (struct input){.name = standard ? "standard input" : path, .interrupted = spec->interrupted};
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return cannot_read(in, err);
@@ -179,6 +188,12 @@ enum pw_status pw_touch_notices(const struct pw_touch_spec *spec, pw_notice_visi
     return status;
 }
 
+static bool pass_over(void *input, const struct pw_touch *touch)
+{
+    (void)touch;
+    return !is_interrupted(input);
+}
+
 enum pw_status pw_touch_replay(const struct pw_touch_spec *spec, pw_touch_visit *visit, void *context,
                                struct pw_error *err)
 {
@@ -187,9 +202,9 @@ enum pw_status pw_touch_replay(const struct pw_touch_spec *spec, pw_touch_visit 
     enum pw_status status = configure(spec, &config, err);
     if (status != PW_OK)
         return status;
-    status = open_input(spec->file, &in, err);
+    status = open_input(spec, &in, err);
     if (status == PW_OK)
-        status = replay(&config, spec->seed, &in, NULL, NULL, err);
+        status = replay(&config, spec->seed, &in, pass_over, &in, err);
     if (status == PW_OK)
         status = replay(&config, spec->seed, &in, visit, context, err);
     close_input(&in);

@@ -14,6 +14,7 @@ struct pw_touch_spec {
     const char
         *memory; /* for managed data, as uvm.memory; NULL: as the options say, all of the machine's if they do not */
     uint64_t seed;
+    const volatile bool *interrupted; /* polled; when it becomes true the call ends with PW_INTERRUPTED; NULL: never */
 };
 
 /* Visits one line for each option that is set in vain: those about time, and device memory beside `memory`. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,32 @@ static void sync_folder(char *path)
     }
 }
 
+enum { MOST_LINKS = 40 }; /* as the kernel follows */
+
+char *pw_new_file_target(const char *path)
+{
+    char *target = realpath(path, NULL);
+    if (target || errno != ENOENT)
+        return target;
+    target = strdup(path);
+    for (unsigned links = 0; target && links <= MOST_LINKS; links++) {
+        char to[PATH_MAX];
+        ssize_t length = readlink(target, to, sizeof to - 1);
+        if (length < 0)
+            return target;
+        to[length] = '\0';
+        const char *slash = to[0] == '/' ? NULL : strrchr(target, '/');
+        char *next = NULL;
+        if (asprintf(&next, "%.*s%s", slash ? (int)(slash - target) + 1 : 0, target, to) < 0)
+            next = NULL;
+        free(target);
+        target = next;
+    }
+    errno = target ? ELOOP : ENOMEM;
+    free(target);
+    return NULL;
+}
+
 static void release(struct pw_new_file *f)
 {
     free(f->target);
@@ -49,7 +76,7 @@ enum pw_status pw_new_file_open(struct pw_new_file *f, const char *path, struct 
     *f = (struct pw_new_file){.fd = -1};
     if (exists && !S_ISREG(existing.st_mode))
         return pw_fail(err, PW_USER_ERROR, "%s: is no regular file and cannot be replaced", path);
-    f->target = exists ? realpath(path, NULL) : strdup(path);
+    f->target = pw_new_file_target(path);
     if (!f->target)
         return pw_fail(err, PW_FAILED, "%s: cannot be written: %s", path, strerror(errno));
     size_t capacity = strlen(f->target) + 48;

@@ -7,11 +7,14 @@
 #include "sim/yaml.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <search.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <yaml.h>
 
 enum { FILE_LIMIT = 1 << 20, DEPTH_LIMIT = 8, KEY_LIMIT = 255 };
@@ -194,12 +197,31 @@ enum pw_status pw_yaml_read_text(const char *text, size_t length, const char *fi
     return status;
 }
 
+enum pw_status pw_yaml_open(const char *path, FILE **out, struct pw_error *err)
+{
+    struct stat info;
+    *out = NULL;
+    /* Opening a pipe would wait for its other end. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return pw_fail(err, PW_USER_ERROR, "%s: cannot be opened: %s", path, strerror(errno));
+    enum pw_status status = PW_OK;
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+        status = pw_fail(err, PW_USER_ERROR, "%s: %s; name a YAML file", path,
+                         S_ISDIR(info.st_mode) ? "is a folder" : "is no regular file");
+    else if (!(*out = fdopen(fd, "r")))
+        status = pw_fail_memory(err, "a YAML file");
+    if (status != PW_OK)
+        close(fd);
+    return status;
+}
+
 enum pw_status pw_yaml_read_file(const char *path, pw_yaml_visit *visit, void *context, struct pw_error *err)
 {
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return pw_fail(err, PW_USER_ERROR, "%s: cannot be opened: %s", path, strerror(errno));
-    enum pw_status status;
+    FILE *file;
+    enum pw_status status = pw_yaml_open(path, &file, err);
+    if (status != PW_OK)
+        return status;
     char *text = malloc(FILE_LIMIT + 1);
     if (!text) {
         status = pw_fail_memory(err, "a YAML file");

@@ -8,6 +8,7 @@
 #include "sim/status.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Called once per scalar, in file order; a status other than PW_OK stops the reading and is returned, with "FILE:LINE: "
  * put before the message. */
@@ -15,6 +16,9 @@ typedef enum pw_status pw_yaml_visit(void *context, const char *key, const char 
 
 enum pw_status pw_yaml_read_text(const char *text, size_t length, const char *file_name, pw_yaml_visit *visit,
                                  void *context, struct pw_error *err);
+
+/* Opens a regular file; anything else is refused without waiting for it. */
+enum pw_status pw_yaml_open(const char *path, FILE **out, struct pw_error *err);
 enum pw_status pw_yaml_read_file(const char *path, pw_yaml_visit *visit, void *context, struct pw_error *err);
 
 #endif

@@ -116,9 +116,7 @@ static enum pw_status touch(struct reader *r, bool write, const char *name, cons
     done.name = a->name;
     pw_replay_touch(&r->replay, a, done.page, &done);
     r->step++;
-    if (r->visit)
-        r->visit(r->context, &done);
-    return PW_OK;
+    return r->visit(r->context, &done) ? PW_OK : pw_fail(err, PW_INTERRUPTED, "interrupted");
 }
 
 static enum pw_status do_line(struct reader *r, char *line, struct pw_error *err)
@@ -171,7 +169,7 @@ enum pw_status pw_replay_touches(struct pw_residency *residency, const char *tex
     if (status)
         return status;
     status = do_text(&r, text, length, err);
-    if (status)
+    if (status && status != PW_INTERRUPTED)
         pw_error_prefix(err, "%s:%llu", file_name, (unsigned long long)r.line);
     pw_replay_close(&r.replay);
     return status;

@@ -15,9 +15,10 @@ struct pw_touch {
     bool write, fault;
     unsigned pages_in, pages_out;
 };
-typedef void pw_touch_visit(void *context, const struct pw_touch *touch);
+/* False: stop here. */
+typedef bool pw_touch_visit(void *context, const struct pw_touch *touch);
 
-/* Replays a text. A mistake in it is a user error with FILE:LINE. */
+/* Replays a text. A mistake in it is a user error with FILE:LINE; PW_INTERRUPTED when `visit` has stopped it. */
 enum pw_status pw_replay_touches(struct pw_residency *r, const char *text, size_t length, const char *file_name,
                                  pw_touch_visit *visit, void *context, struct pw_error *err);
 

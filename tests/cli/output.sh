@@ -182,8 +182,8 @@ check 'a named pipe is written, not replaced' eval 'succeeds && [ -p pipe ] && g
 rm -f pipe
 { "$pagewalk" list options --json; echo $? >.code; } 2>.stderr | :
 code=$(cat .code)
-check 'a closed pipe is a failure with a message, or everything was written before' eval \
-  '[ "$code" = 0 ] || is_error 1 "standard output cannot be written"'
+check 'a closed pipe ends it silently, or everything was written before' eval \
+  '[ "$code" = 0 ] || { [ "$code" = 141 ] && [ ! -s .stderr ]; }'
 mkdir limited
 (ulimit -f 1 && trap '' XFSZ && "$pagewalk" run -w $small -q --json limited/a.json >.stdout 2>.stderr)
 code=$?

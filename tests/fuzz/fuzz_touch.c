@@ -12,11 +12,12 @@ static void require(bool holds)
         abort();
 }
 
-static void check_touch(void *context, const struct pw_touch *t)
+static bool check_touch(void *context, const struct pw_touch *t)
 {
     uint64_t *steps = context;
     require(t->step == (*steps)++ && strlen(t->name) < 32);
     require(t->fault ? t->pages_in >= 1 && t->pages_in <= PW_BLOCK_PAGES : !t->pages_in);
+    return true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

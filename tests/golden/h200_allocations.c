@@ -83,7 +83,7 @@ static void release(struct measured *m, const char *name)
     m->places[i] = m->places[--m->place_count];
 }
 
-static void compare(void *context, const struct pw_touch *t)
+static bool compare(void *context, const struct pw_touch *t)
 {
     struct measured *m = context;
     assert_true(m->seen < m->touches);
@@ -92,6 +92,7 @@ static void compare(void *context, const struct pw_touch *t)
         print_message("%s: touch %llu of page %llu of %s: the GPU %s\n", m->name, (unsigned long long)t->step,
                       (unsigned long long)t->page, t->name, t->fault ? "did not fault" : "faulted");
     }
+    return true;
 }
 
 static void start_case(struct measured *m, const char *name)

@@ -11,13 +11,14 @@ struct rows {
     uint64_t steps;
 };
 
-static void add_row(void *context, const struct pw_touch *t)
+static bool add_row(void *context, const struct pw_touch *t)
 {
     struct rows *rows = context;
     size_t length = strlen(rows->text);
     assert_int_equal(t->step, rows->steps++);
     snprintf(rows->text + length, sizeof rows->text - length, "%s %llu%s %s %u %u;", t->name,
              (unsigned long long)t->page, t->write ? "w" : "", t->fault ? "fault" : "hit", t->pages_in, t->pages_out);
+    return true;
 }
 
 static enum pw_status replay(const char *prefetch, const char *evict, uint64_t pages, const char *text, size_t length,

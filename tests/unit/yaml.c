@@ -184,7 +184,7 @@ static void files_are_read_and_missing_ones_named(void **state)
     assert_int_equal(pw_yaml_read_file("no/such.yaml", visit, &r, &err), PW_USER_ERROR);
     assert_string_equal(err.message, "no/such.yaml: cannot be opened: No such file or directory");
     assert_int_equal(pw_yaml_read_file(".", visit, &r, &err), PW_USER_ERROR);
-    assert_string_equal(err.message, ".: cannot be read: Is a directory");
+    assert_string_equal(err.message, ".: is a folder; name a YAML file");
 }
 
 int main(void)
