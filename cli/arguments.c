@@ -103,11 +103,26 @@ static int store(const struct pw_cli_flag *f, const char *value, void *arguments
     return PW_OK;
 }
 
+/* A flag that takes one value and is given again: the last one would win in silence. */
+static int given_twice(const struct pw_cli_flag *f)
+{
+    char shown[48], hint[80] = "give it once";
+    if (f->letter)
+        snprintf(shown, sizeof shown, "-%c", f->letter);
+    else
+        snprintf(shown, sizeof shown, "--%s", f->name);
+    char joint = strstr(f->argument, ",…") ? ',' : strstr(f->argument, "+…") ? '+' : 0;
+    if (joint)
+        snprintf(hint, sizeof hint, "for several write %s A%cB", shown, joint);
+    return pw_cli_fail(PW_USER_ERROR, "%s is given twice; %s", shown, hint);
+}
+
 bool pw_cli_parse(const struct pw_cli_command *command, int argc, char **argv, void *arguments, int *out_rest,
                   int *out_status)
 {
     int rest = 0;
     bool only_operands = false;
+    uint64_t seen = 0; /* flags, by their place in the table */
     for (int i = 1; i < argc; i++) {
         char *argument = argv[i];
         if (only_operands || argument[0] != '-' || !argument[1]) {
@@ -139,7 +154,10 @@ bool pw_cli_parse(const struct pw_cli_command *command, int argc, char **argv, v
             }
             value = argv[++i];
         }
-        *out_status = store(f, value, arguments);
+        uint64_t bit = 1ULL << (f - command->flags);
+        bool again = (f->kind == PW_CLI_TEXT || f->kind == PW_CLI_NUMBER) && seen & bit;
+        seen |= bit;
+        *out_status = again ? given_twice(f) : store(f, value, arguments);
         if (*out_status != PW_OK)
             return false;
     }

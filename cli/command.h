@@ -10,8 +10,8 @@
 
 enum pw_cli_flag_kind {
     PW_CLI_SWITCH, /* bool */
-    PW_CLI_TEXT,   /* const char * */
-    PW_CLI_NUMBER, /* uint64_t, at least 1 */
+    PW_CLI_TEXT,   /* const char *, given once */
+    PW_CLI_NUMBER, /* uint64_t, at least 1, given once */
     PW_CLI_LIST,   /* struct pw_cli_list: may be given many times */
 };
 

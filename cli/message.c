@@ -10,12 +10,15 @@
 
 int pw_cli_fail(enum pw_status status, const char *format, ...)
 {
+    char text[PW_ERROR_CAPACITY];
+    struct pw_error err;
     va_list arguments;
-    fputs(pw_cli_has_colour(STDERR_FILENO) ? "\033[1;31mpagewalk:\033[0m " : "pagewalk: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    pw_error_set(&err, status, "%s", text); /* without bytes that a terminal would obey */
+    const char *prefix = pw_cli_has_colour(STDERR_FILENO) ? "\033[1;31mpagewalk:\033[0m" : "pagewalk:";
+    fprintf(stderr, "%s %s\n", prefix, err.message);
     return (int)status;
 }
 

@@ -293,9 +293,13 @@ static enum pw_status add_workload(const struct group *g, const char *item)
 /* `quick` or `full` of the items, evenly spread; all where the key is missing or there are no more. */
 static enum pw_status sample(const struct group *g)
 {
-    uint64_t wanted;
-    const struct figure_entry *e = field(g, g->r->figure->scope == PW_QUICK ? "quick" : "full");
-    enum pw_status status = pw_figure_number(g->r, e, 1, ITEM_LIMIT, g->count, &wanted);
+    uint64_t counts[2]; /* by scope; both are read, so that a mistake in the other one shows */
+    enum pw_status status = pw_figure_number(g->r, field(g, "quick"), 1, ITEM_LIMIT, g->count, &counts[PW_QUICK]);
+    if (status == PW_OK)
+        status = pw_figure_number(g->r, field(g, "full"), 1, ITEM_LIMIT, g->count, &counts[PW_FULL]);
+    if (status != PW_OK)
+        return status;
+    uint64_t wanted = counts[g->r->figure->scope];
     if (wanted > g->count)
         wanted = g->count;
     for (uint64_t i = 0; i < wanted && status == PW_OK; i++)

@@ -2,6 +2,7 @@
 #include "exp/text.h"
 
 #include "sim/c_locale.h"
+#include "sim/utf8.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -93,43 +94,20 @@ void pw_text_real(struct pw_text *t, double value)
     pw_text_add(t, number);
 }
 
-/* Length of the UTF-8 sequence at `s`, or 0 when there is none: overlong forms, surrogates and values past U+10FFFF
- * are refused. */
-static size_t utf8_length(const unsigned char *s)
-{
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = s[0] < 0x80             ? 1
-                    : (s[0] & 0xe0) == 0xc0 ? 2
-                    : (s[0] & 0xf0) == 0xe0 ? 3
-                    : (s[0] & 0xf8) == 0xf0 ? 4
-                                            : 0;
-    if (length <= 1)
-        return length;
-    uint32_t point = s[0] & (0xffU >> (length + 1));
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        point = point << 6 | (s[i] & 0x3fU);
-    }
-    bool valid = point >= smallest[length] && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
-    return valid ? length : 0;
-}
-
 void pw_text_json_string(struct pw_text *t, const char *string)
 {
     pw_text_add(t, "\"");
-    const unsigned char *s = (const unsigned char *)string;
-    while (*s) {
-        size_t length = utf8_length(s);
+    for (const char *s = string; *s;) {
+        size_t length = pw_utf8_length(s);
         if (length == 0) {
             pw_text_add(t, "\\ufffd");
             length = 1;
         } else if (*s == '"' || *s == '\\')
             pw_text_print(t, "\\%c", *s);
-        else if (*s < 0x20 || *s == 0x7f)
+        else if ((unsigned char)*s < 0x20 || *s == 0x7f)
             pw_text_print(t, "\\u%04x", *s);
         else
-            pw_text_append(t, (const char *)s, length);
+            pw_text_append(t, s, length);
         s += length;
     }
     pw_text_add(t, "\"");
@@ -152,16 +130,10 @@ void pw_text_csv_field(struct pw_text *t, const char *string)
 
 void pw_text_printable(struct pw_text *t, const char *string)
 {
-    const unsigned char *s = (const unsigned char *)string;
-    while (*s) {
-        size_t length = utf8_length(s);
-        /* C1 control characters are two bytes in UTF-8: c2 80 to c2 9f. */
-        bool control = length == 0 || *s < 0x20 || *s == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
-        if (control)
-            pw_text_add(t, "?");
-        else
-            pw_text_append(t, (const char *)s, length);
-        s += length ? length : 1;
+    for (const char *s = string; *s;) {
+        size_t length = pw_utf8_printable_length(s), bytes = pw_utf8_length(s);
+        pw_text_append(t, length ? s : "?", length ? length : 1);
+        s += bytes ? bytes : 1;
     }
 }
 

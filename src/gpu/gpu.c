@@ -173,7 +173,7 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
 {
     *out = NULL;
     if (config->dram.bytes >> PW_LINE_SHIFT > UINT32_MAX)
-        return pw_fail(err, PW_USER_ERROR, "dram.bytes: at most 512GB can be simulated");
+        return pw_fail(err, PW_USER_ERROR, "dram.bytes: less than 512GB can be simulated");
     struct pw_gpu *g = calloc(1, sizeof *g);
     if (!g)
         return pw_fail_memory(err, "GPU");

@@ -29,7 +29,7 @@ const struct pw_option pw_dram_options[] = {
      .type = PW_OPTION_BYTES,
      .offset = OFFSET(bytes),
      .min = 1 << 20,
-     .max = 512.0 * (1 << 30),
+     .max = 511.0 * (1 << 30), /* 2^32 lines of 128 bytes, less some: the last line number means none */
      .fallback = "3GB",
      .unit = "bytes",
      .help = "Capacity of the whole memory."},
@@ -134,9 +134,11 @@ enum pw_status pw_dram_config_check(const struct pw_dram_config *c, struct pw_er
         return pw_fail(err, PW_USER_ERROR, "dram.ras (%u) must not be less than dram.rcd (%u)", c->ras, c->rcd);
     if (c->rc < c->ras)
         return pw_fail(err, PW_USER_ERROR, "dram.rc (%u) must not be less than dram.ras (%u)", c->rc, c->ras);
+    char least[PW_SIZE_CAPACITY];
     if (c->bytes / c->channels < c->row_bytes * c->banks)
-        return pw_fail(err, PW_USER_ERROR, "dram.bytes is too small: %u channels of %u banks need %llu at least",
-                       c->channels, c->banks, (unsigned long long)(c->row_bytes * c->banks * c->channels));
+        return pw_fail(err, PW_USER_ERROR,
+                       "dram.bytes is too small: dram.channels = %u of dram.banks = %u need %s at least", c->channels,
+                       c->banks, pw_size_text(least, c->row_bytes * c->banks * c->channels, true));
     uint32_t schedules = 0;
     while (pw_dram_policies[schedules])
         schedules++;

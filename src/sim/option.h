@@ -74,14 +74,19 @@ int pw_options_find(const struct pw_options *o, const char *name);
 /* Who set an option ("default" when nobody did), or NULL for an unknown name. Valid until the option is set again. */
 const char *pw_options_origin(const struct pw_options *o, const char *name);
 
-/* The name in `names` (NULL-terminated) nearest to `wrong`, or NULL when nothing is near (edit distance with
- * transpositions, at most a third of the length and at least 1). */
+/* The name in `names` (NULL-terminated) nearest to `wrong`, or NULL when nothing is near: edit distance with
+ * transpositions, at most a third of the length and at least 1, or `wrong` as a word of the name. */
 const char *pw_suggest(const char *wrong, const char *const *names);
 
 /* Parses one value by its row into `target` (the field itself). Used for workload parameters too. */
 enum pw_status pw_option_parse(const struct pw_option *row, const char *text, uint32_t clock_mhz, void *target,
                                struct pw_error *err);
 void pw_option_format(const struct pw_option *row, const void *target, char *out, size_t capacity);
+
+/* A size for a message, in a unit that can be typed back: whole, below 100,000, "3GB", "4883KB". What does not come out even
+ * is rounded down, or up. */
+enum { PW_SIZE_CAPACITY = 24 };
+const char *pw_size_text(char out[PW_SIZE_CAPACITY], uint64_t bytes, bool round_up);
 
 /* What values a row takes: "1 to 64, power of two", "on, off", the choices; "" where any will do. */
 void pw_option_describe_range(const struct pw_option *row, char *out, size_t capacity);

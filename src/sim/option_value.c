@@ -7,6 +7,7 @@
 #include "sim/option_value.h"
 
 #include "sim/c_locale.h"
+#include "sim/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -96,6 +97,19 @@ static void format_bytes(uint64_t bytes, char *out, size_t capacity)
     snprintf(out, capacity, "%llu%s", (unsigned long long)bytes, names[i]);
 }
 
+const char *pw_size_text(char out[PW_SIZE_CAPACITY], uint64_t bytes, bool round_up)
+{
+    enum { MOST = 100000 };
+    unsigned shift = 0;
+    uint64_t value = bytes;
+    while (value >= MOST && shift < 40) {
+        shift += 10;
+        value = (bytes >> shift) + (round_up && bytes & ((1ULL << shift) - 1));
+    }
+    format_bytes(value << shift, out, PW_SIZE_CAPACITY);
+    return out;
+}
+
 /* The fewest digits that read back as the same number; whole numbers without an exponent. */
 static void format_number(double number, char *out, size_t capacity)
 {
@@ -132,23 +146,38 @@ static enum pw_status fail_syntax(const struct pw_option *row, const char *name,
         return pw_fail(err, PW_USER_ERROR, "%s has no value", name);
     const char *wanted = row->type == PW_OPTION_BYTES    ? "a size (for example 512KB)"
                          : row->type == PW_OPTION_CYCLES ? "a number of cycles or a time (for example 45us)"
+                         : row->type == PW_OPTION_COUNT  ? "a whole number (for example 1000 or 1k)"
                                                          : "a number";
     return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is not %s", name, text, wanted);
 }
 
-static enum pw_status fail_range(const struct pw_option *row, const char *name, const char *text, struct pw_error *err)
+static void format_limit(const struct pw_option *row, double limit, char *out, size_t capacity)
+{
+    if (row->type == PW_OPTION_BYTES)
+        format_bytes((uint64_t)limit, out, capacity);
+    else
+        format_number(limit, out, capacity);
+}
+
+/* "1 to 64", "4KB to 1GB", in units that can be typed back; "at least 0.5". A size without limit has what 64 bits hold, in
+ * whole terabytes. */
+static void format_range(const struct pw_option *row, char *out, size_t capacity)
 {
     char least[32], most[32];
-    if (row->type == PW_OPTION_NUMBER) {
-        format_number(row->min, least, sizeof(least));
-        if (row->max == 0)
-            return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is out of range (at least %s)", name, text, least);
-        format_number(row->max, most, sizeof(most));
-    } else {
-        format_integer(row, (uint64_t)row->min, least, sizeof(least));
-        format_integer(row, integer_limit(row), most, sizeof(most));
-    }
-    return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is out of range (%s to %s)", name, text, least, most);
+    double limit = row->max > 0                   ? row->max
+                   : row->type == PW_OPTION_BYTES ? (double)(UINT64_MAX >> 40) * 0x1p40
+                                                  : UINT32_MAX;
+    format_limit(row, row->min, least, sizeof(least));
+    format_limit(row, limit, most, sizeof(most));
+    bool bounded = row->max > 0 || row->type != PW_OPTION_NUMBER;
+    snprintf(out, capacity, bounded ? "%s to %s" : "at least %s", least, most);
+}
+
+static enum pw_status fail_range(const struct pw_option *row, const char *name, const char *text, struct pw_error *err)
+{
+    char range[80];
+    format_range(row, range, sizeof(range));
+    return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is out of range (%s)", name, text, range);
 }
 
 /* A number in the option's own unit: numerator / denominator. */
@@ -259,29 +288,12 @@ static enum pw_status parse_choice(const struct pw_option *row, const char *name
     return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is not one of %s", name, text, list);
 }
 
-/* Length of the UTF-8 character at `s`, or 0 where it is none or a control character: results are JSON. */
-static size_t character_length(const unsigned char *s)
-{
-    if (*s < 0x80)
-        return *s >= ' ' && *s != 0x7f;
-    size_t length = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
-    if (*s < 0xc2 || *s > 0xf4)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90);
-    bool surrogate = *s == 0xed && s[1] >= 0xa0;
-    bool beyond = *s == 0xf4 && s[1] >= 0x90;
-    return overlong || surrogate || beyond ? 0 : length;
-}
-
 static enum pw_status parse_text(const char *name, const char *text, char *out, struct pw_error *err)
 {
     if (strnlen(text, PW_OPTION_TEXT_CAPACITY) == PW_OPTION_TEXT_CAPACITY)
         return pw_fail(err, PW_USER_ERROR, "%s is longer than %d bytes", name, PW_OPTION_TEXT_CAPACITY - 1);
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        size_t length = character_length(s);
+    for (const char *s = text; *s;) { /* results are JSON */
+        size_t length = pw_utf8_printable_length(s);
         if (!length)
             return pw_fail(err, PW_USER_ERROR, "%s holds a control character or is not UTF-8", name);
         s += length;
@@ -357,9 +369,8 @@ void pw_option_describe_range(const struct pw_option *row, char *out, size_t cap
         for (const char *const *c = row->choices; *c && used < capacity; c++)
             used += (size_t)snprintf(out + used, capacity - used, "%s%s", used ? ", " : "", *c);
     } else if (row->max > 0) {
-        char min[64], max[64];
-        format_number(row->min, min, sizeof min);
-        format_number(row->max, max, sizeof max);
-        snprintf(out, capacity, "%s to %s%s", min, max, row->power_of_two ? ", power of two" : "");
+        char range[80];
+        format_range(row, range, sizeof range);
+        snprintf(out, capacity, "%s%s", range, row->power_of_two ? ", power of two" : "");
     }
 }

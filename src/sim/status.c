@@ -1,22 +1,26 @@
 /* Error messages: formatted once, where the mistake is known, and given a place (FILE:LINE) by whoever knows that.
  *
- * A user error often quotes what the user wrote, which may be any bytes; control characters become '?' so that the
- * message stays one line. A failed run's message is ours and may have several lines. */
+ * A message often quotes what the user or a file has, which may be any bytes: what is no UTF-8, and control characters,
+ * become '?', so that a terminal shows them all and a user error stays one line. A failed run's message may have
+ * several. */
 #include "sim/status.h"
 
 #include "sim/c_locale.h"
+#include "sim/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static void keep_one_line(struct pw_error *err)
+static void make_printable(struct pw_error *err)
 {
-    if (err->status != PW_USER_ERROR)
-        return;
-    for (char *c = err->message; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
+    for (char *c = err->message; *c;) {
+        size_t length = pw_utf8_printable_length(c);
+        bool kept = length || (*c == '\n' && err->status != PW_USER_ERROR);
+        if (!kept)
             *c = '?';
+        c += length ? length : 1;
+    }
 }
 
 void pw_error_set(struct pw_error *err, enum pw_status status, const char *format, ...)
@@ -28,7 +32,7 @@ void pw_error_set(struct pw_error *err, enum pw_status status, const char *forma
     pw_c_vsnprintf(err->message, sizeof(err->message), format, arguments);
     va_end(arguments);
     err->status = status;
-    keep_one_line(err);
+    make_printable(err);
 }
 
 void pw_error_prefix(struct pw_error *err, const char *format, ...)
@@ -48,5 +52,5 @@ void pw_error_prefix(struct pw_error *err, const char *format, ...)
     memmove(err->message + length, err->message, kept);
     memcpy(err->message, prefix, length);
     err->message[length + kept] = '\0';
-    keep_one_line(err);
+    make_printable(err);
 }

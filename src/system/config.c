@@ -72,7 +72,7 @@ enum pw_status pw_config_finish(struct pw_config *config, struct pw_options *opt
     if (config->gpu.sm.warps < config->gpu.sm.schedulers)
         return pw_fail(err, PW_USER_ERROR, "sm.schedulers = %u is more than sm.warps = %u", config->gpu.sm.schedulers,
                        config->gpu.sm.warps);
-    return PW_OK;
+    return pw_config_check(config, err);
 }
 
 static enum pw_status divide_evenly(struct pw_gpu_config *gpu, unsigned apps, struct pw_error *err)
@@ -95,17 +95,16 @@ enum pw_status pw_config_divide_sms(struct pw_config *config, unsigned apps, str
     for (unsigned i = 0; i < apps; i++) {
         char *end;
         unsigned long n = strtoul(text, &end, 10);
-        if (end == text || *text < '0' || *text > '9' || !n || n > gpu->sm.count || *end != (i + 1 < apps ? '+' : 0))
+        if (end == text || *text < '0' || *text > '9' || !n || *end != (i + 1 < apps ? '+' : 0))
             return pw_fail(err, PW_USER_ERROR,
-                           "apps.sms = %s: there must be one number of SMs for each of %u applications, "
+                           "apps.sms = %s: there must be one number of SMs for each of %u application%s, "
                            "such as %s",
-                           config->apps.sms, apps, apps == 1 ? "30" : "20+10");
+                           config->apps.sms, apps, apps == 1 ? "" : "s", apps == 1 ? "10" : "20+10");
         gpu->app_sms[i] = (uint32_t)n;
-        sum += n;
+        if (n > gpu->sm.count || (sum += n) > gpu->sm.count)
+            return pw_fail(err, PW_USER_ERROR, "apps.sms = %s: more than the %u SMs of this machine (sm.count)",
+                           config->apps.sms, gpu->sm.count);
         text = end + 1;
     }
-    if (sum > gpu->sm.count)
-        return pw_fail(err, PW_USER_ERROR, "apps.sms = %s: these are more than the %u SMs of this machine",
-                       config->apps.sms, gpu->sm.count);
     return PW_OK;
 }

@@ -44,4 +44,7 @@ enum pw_status pw_config_divide_sms(struct pw_config *config, unsigned apps, str
 /* Resolves what depends on other options and checks combinations. Call after the last option has been set. */
 enum pw_status pw_config_finish(struct pw_config *config, struct pw_options *options, struct pw_error *err);
 
+/* What pw_config_finish leaves to the units, said in the names of the options. */
+enum pw_status pw_config_check(const struct pw_config *config, struct pw_error *err);
+
 #endif

@@ -184,12 +184,13 @@ enum pw_status pw_uvm_start(struct pw_uvm *u, struct pw_error *err)
         if (!range->freed)
             pages += (range->bytes + PW_PAGE_BYTES - 1) / PW_PAGE_BYTES;
     }
+    char wanted[PW_SIZE_CAPACITY], there[PW_SIZE_CAPACITY];
     double fits = (double)pages * 100 / u->config.oversubscription;
     if (fits > (double)u->capacity)
-        return pw_fail(
-            err, PW_USER_ERROR,
-            "uvm.oversubscription = %g asks for %.0f KiB of device memory, but the machine has only %llu KiB",
-            u->config.oversubscription, fits * 4, (unsigned long long)u->capacity * 4);
+        return pw_fail(err, PW_USER_ERROR,
+                       "uvm.oversubscription = %g asks for %s of device memory, but the machine has only %s",
+                       u->config.oversubscription, pw_size_text(wanted, (uint64_t)(fits * PW_PAGE_BYTES), true),
+                       pw_size_text(there, u->capacity * PW_PAGE_BYTES, false));
     u->capacity = (uint64_t)fits / u->unit * u->unit;
     if (!u->capacity)
         return pw_fail(err, PW_USER_ERROR, "uvm.oversubscription = %g leaves no page of device memory",

@@ -185,13 +185,14 @@ static enum pw_status does_not_fit(const struct pw_address_space *a, const char 
                                    struct pw_error *err)
 {
     const struct pw_physical_memory *p = a->physical;
-    return pw_fail(
-        err, PW_USER_ERROR,
-        "allocation '%s' of %llu bytes does not fit: %llu of the %llu bytes of device memory are free; choose a "
-        "smaller size or a larger dram.bytes%s",
-        name, (unsigned long long)bytes, (unsigned long long)(pw_frames_free(p->frames) << PW_PAGE_SHIFT),
-        (unsigned long long)(pw_frames_total(p->frames) << PW_PAGE_SHIFT),
-        p->fragment_pages ? " or less page.fragmentation" : "");
+    char wanted[PW_SIZE_CAPACITY], free[PW_SIZE_CAPACITY], total[PW_SIZE_CAPACITY];
+    return pw_fail(err, PW_USER_ERROR,
+                   "allocation '%s' of %s does not fit: %s of the %s of device memory are free; choose a "
+                   "smaller size or a larger dram.bytes%s",
+                   name, pw_size_text(wanted, bytes, true),
+                   pw_size_text(free, pw_frames_free(p->frames) << PW_PAGE_SHIFT, false),
+                   pw_size_text(total, pw_frames_total(p->frames) << PW_PAGE_SHIFT, false),
+                   p->fragment_pages ? " or less page.fragmentation" : "");
 }
 
 static struct pw_range *new_range(struct pw_address_space *a)
@@ -213,9 +214,10 @@ enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char 
     const struct pw_physical_memory *p = a->physical;
     if (!managed && bytes > p->usable << PW_PAGE_SHIFT)
         return does_not_fit(a, name, bytes, err);
+    char size[PW_SIZE_CAPACITY];
     if (bytes > OUTER_ADDRESS - a->next)
-        return pw_fail(err, PW_USER_ERROR, "allocation '%s' of %llu bytes does not fit in the address space", name,
-                       (unsigned long long)bytes);
+        return pw_fail(err, PW_USER_ERROR, "allocation '%s' of %s does not fit in the address space", name,
+                       pw_size_text(size, bytes, true));
     uint64_t page = 1ULL << a->order, pages = (bytes + PW_PAGE_BYTES - 1) >> PW_PAGE_SHIFT;
     uint64_t first = a->next >> PW_PAGE_SHIFT, outer = first + ((pages + page - 1) & ~(page - 1));
     enum pw_status status = pw_touched_extend(a->touched, first, outer, err);

@@ -8,6 +8,8 @@
  * The owner of each frame is kept in an array of its own, two bytes a frame. */
 #include "vm/frames.h"
 
+#include "sim/option.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,13 +112,14 @@ static uint32_t summary_next(const struct summary *s, uint32_t blocks, uint32_t 
 
 enum pw_status pw_frames_create(uint64_t bytes, struct pw_frames **out, struct pw_error *err)
 {
+    char size[PW_SIZE_CAPACITY];
     uint64_t blocks = bytes >> (PW_PAGE_SHIFT + BLOCK_SHIFT);
     if (blocks == 0)
-        return pw_fail(err, PW_USER_ERROR, "memory of %llu bytes is too small; give at least 2MB",
-                       (unsigned long long)bytes);
+        return pw_fail(err, PW_USER_ERROR, "memory of %s is too small; give at least 2MB",
+                       pw_size_text(size, bytes, false));
     if (blocks > UINT32_MAX >> BLOCK_SHIFT)
-        return pw_fail(err, PW_USER_ERROR, "memory of %llu bytes is too large; give less than 16TB",
-                       (unsigned long long)bytes);
+        return pw_fail(err, PW_USER_ERROR, "memory of %s is too large; give less than 16TB",
+                       pw_size_text(size, bytes, true));
     struct pw_frames *f = calloc(1, sizeof *f);
     if (!f)
         return pw_fail_memory(err, "frames");

@@ -112,9 +112,6 @@ static enum pw_status unexpected(struct pw_graph_reader *r, const char *what, co
     int length = snprintf(token, sizeof token, "%s", taken);
     size_t rest = ends_token(r, c) ? 0 : take_token(r, token + length, sizeof token - (size_t)length);
     bool cut = (size_t)length + rest >= sizeof token;
-    for (unsigned char *s = (unsigned char *)token; *s; s++)
-        if (*s >= 0x7f)
-            *s = '?';
     return pw_graph_fail(r, "expected %s, found '%s%s'", what, token, cut ? "…" : "");
 }
 

@@ -100,6 +100,9 @@ static enum pw_status set_pair(const struct pw_workload *workload, char *pair, v
     }
     if (!row)
         return unknown_key(workload, pair, err);
+    if (row->type == PW_OPTION_TEXT && !equals[1])
+        return pw_fail(err, PW_USER_ERROR, "workload %s: %s has no value; give one, or leave %s= out", workload->name,
+                       pair, pair);
     enum pw_status status = pw_option_parse(row, equals + 1, 0, target + row->offset, err);
     if (status)
         pw_error_prefix(err, "workload %s", workload->name);
@@ -156,6 +159,15 @@ static enum pw_status apply_presets(const struct pw_workload *workload, char *pa
     return status;
 }
 
+/* Whether something is missing between the ':' of the parameters. */
+static bool has_gap(const char *pairs)
+{
+    if (!pairs)
+        return false;
+    size_t length = strlen(pairs);
+    return !length || pairs[0] == ':' || pairs[length - 1] == ':' || strstr(pairs, "::");
+}
+
 enum pw_status pw_program_parse(const char *text, struct pw_program *out, struct pw_error *err)
 {
     *out = (struct pw_program){0};
@@ -179,10 +191,14 @@ enum pw_status pw_program_parse(const char *text, struct pw_program *out, struct
     enum pw_status status = set_defaults(common_rows, &common, err);
     if (!status)
         status = set_defaults(workload->parameters, parameters, err);
-    bool nothing = rest && !*rest; /* "NAME:" */
+    if (!status && has_gap(rest))
+        status = pw_fail(err, PW_USER_ERROR,
+                         "workload %s: a parameter is missing beside a ':'; give key=value there, or "
+                         "leave the ':' out",
+                         workload->name);
     if (!status)
         status = apply_presets(workload, rest, parameters, &common, err);
-    if (!status && rest && (*rest || nothing))
+    if (!status && rest && *rest)
         status = set_pairs(workload, rest, parameters, &common, err);
     if (!status && workload->needs_values && !common.values)
         status = pw_fail(err, PW_USER_ERROR, "workload %s: its addresses depend on its data, so it needs values=on",

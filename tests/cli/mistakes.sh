@@ -11,6 +11,15 @@ fails 'unknown flag with a value' 2 'unknown flag "--sed"; did you mean "--se[et
 fails 'unknown short flag' 2 'unknown flag "-z"' run -z
 fails 'flag without its value' 2 '--seed needs a value' run -w $small --seed
 fails 'value for a switch' 2 '--quiet takes no value' run -w $small --quiet=yes
+fails 'workload twice' 2 '-w is given twice; for several write -w A,B' run -w $small -w $small
+fails 'workload twice, the long way' 2 '-w is given twice' run --workload $small --workload=$small
+fails 'machine twice' 2 '-m is given twice; give it once' run -m volta -m mosaic -w $small
+fails 'design twice' 2 '-d is given twice; for several write -d A[+]B' run -d gpu-mmu -d mosaic -w $small
+fails 'file twice' 2 '--json is given twice; give it once' run -w $small --json a --json b
+fails 'seed twice' 2 '--seed is given twice' run -w $small --seed 1 --seed 1
+fails 'a flag of another command twice' 2 '--db is given twice' export --db a --db b
+run run -q -q -w $small --verify --verify --set sm.count=2 --set sm.count=3
+check 'a switch twice is harmless, and --set may be repeated' succeeds
 fails 'argument that is no flag' 2 'run takes no "HS"' run HS
 fails 'no workload' 2 'no workload.*-w' run -m mosaic
 fails 'help on an unknown command' 2 'unknown command "lsit"; did you mean "list"' help lsit
@@ -32,6 +41,26 @@ fails 'unknown parameter of a workload' 2 'iteration.*did you mean .?iterations'
 fails 'parameter without a value' 2 'iterations' run -w vecadd:iterations
 fails 'parameter with a bad value' 2 'iterations.*many' run -w vecadd:iterations=many
 fails 'parameter out of range' 2 'warps.*33' run -w vecadd:warps=33
+fails 'parameter without text' 2 'bfs: graph has no value; give one, or leave graph= out' run -w bfs:graph=
+for gap in gather: gather:: gather:::ctas=4 gather:ctas=4: gather:ctas=4::lanes=1 :; do
+  fails "missing parameter in $gap" 2 "a parameter is missing beside a ':'|unknown workload ''" run -w "$gap"
+done
+fails 'count with an exponent' 2 'ctas = 1e3 is not a whole number .for example 1000 or 1k' run -w vecadd:ctas=1e3
+fails 'size without a limit, too small' 2 'table = 2 is out of range .4B to 16777215TB' run -w gather:table=2
+fails 'size that 64 bits do not hold' 2 'table = 16777216TB is out of range .4B to 16777215TB' run -w gather:table=16777216TB
+fails 'allocation that does not fit' 2 "of 4GB does not fit: 30..MB of the 3GB" run -w gather:table=4GB
+fails 'option that is but a word of another' 2 "l2_tlb.entries'; did you mean 'l2_tlb.base_entries'" run -w $small --set l2_tlb.entries=5
+fails 'TLB entries that do not make sets' 2 'l2_tlb.base_entries = 1 .* l2_tlb.base_ways = 16' run -w $small --set l2_tlb.base_entries=1
+fails 'large TLB entries that do not make sets' 2 'l1_tlb.large_entries = 6 .* l1_tlb.large_ways = 4' \
+  run -w $small --set page.size=2MB --set l1_tlb.large_entries=6 --set l1_tlb.large_ways=4
+fails 'channels that leave the L2 slices no set' 2 'dram.channels = 1024 .*l2.bytes.*4MB would do' run -w $small --set dram.channels=1024
+run run -q -w $small --set dram.channels=1024 --set l2.bytes=4MB
+check 'and what the message says would do, does' succeeds
+"$pagewalk" list options >.options
+most=$(sed -nE 's/^dram.bytes .* to ([0-9]+)GB .*/\1/p' .options)
+run run -q -w $small --set dram.bytes="$most"GB
+check 'the most memory that list options allows is accepted' succeeds
+fails 'a gigabyte more is not' 2 "dram.bytes = $((most + 1))GB is out of range .1MB to ${most}GB" run -w $small --set dram.bytes=$((most + 1))GB
 fails 'unknown option' 2 'l1_tlb.base_entires.*did you mean .?l1_tlb.base_entries' run -w $small --set l1_tlb.base_entires=4
 fails 'option without a value' 2 'l1_tlb' run -w $small --set l1_tlb
 fails 'option with a bad value' 2 'banana' run -w $small --set l1_tlb.base_entries=banana
@@ -46,6 +75,7 @@ fails 'application without a name' 2 'a name is missing beside a comma' run -w $
 fails 'application without a name at the end' 2 'a name is missing beside a comma' run -w $small,
 fails 'unknown application of two' 2 'vecad.*did you mean .?vecadd' run -w $small,vecad
 fails 'SMs for too few applications' 2 'apps.sms = 20: .*one number of SMs for each of 2' run -w $small,$small --set apps.sms=20
+fails 'more SMs than there are for one' 2 'apps.sms = 31: more than the 30 SMs' run -w $small --set apps.sms=31
 fails 'more SMs than there are' 2 'apps.sms = 20[+]11: .*more than the 30' run -w $small,$small --set apps.sms=20+11
 fails 'more applications than SMs' 2 '2 applications need at least as many SMs' run -w $small,$small --set sm.count=1
 fails 'more applications than channels' 2 '1 channels cannot be divided' run -w $small,$small -d static --set dram.channels=1
@@ -67,6 +97,25 @@ printf '\377\376\000\001' >binary.yaml
 fails 'machine file of binary data' 2 'binary.yaml' run -m ./binary.yaml -w $small
 printf 'l1_tlb:\n  base_entries: many\n' >value.yaml
 fails 'design file with a bad value' 2 'value.yaml:2: .*many' run -d ./value.yaml -w $small
+
+# Whatever bytes a file has, a message is plain text.
+plain() {
+  is_error 2 "$1" && ! LC_ALL=C grep -q "$(printf '[\001-\011\013-\037\177]')" .stderr && python3 -c 'open(".stderr", encoding="utf-8").read()'
+}
+printf 'p \377\033[31m\302\233 2 1\n' >junk.gr
+printf '%%%%MatrixMarket matrix \377\033\200 real general\n' >junk.mtx
+printf '\377\033[31m\200\n' >junk.touch
+run run -w bfs:graph=junk.gr
+check 'bytes of a DIMACS file do not reach the terminal' plain 'junk.gr:1: '
+run run -w bfs:graph=junk.mtx
+check 'bytes of a Matrix Market file do not reach the terminal' plain 'junk.mtx:1: '
+run touch junk.touch
+check 'bytes of a touch file do not reach the terminal' plain 'junk.touch:1: '
+run run -w "$(printf 'HS\033\377')"
+check 'bytes of an argument do not reach the terminal' plain 'unknown workload'
+run run "$(printf -- '--js\033\377')"
+check 'bytes of a flag do not reach the terminal' plain 'unknown flag'
+rm junk.*
 
 fails 'list of nothing' 2 'list takes one of machines' list
 fails 'unknown list' 2 'unknown list "machine"; did you mean "machines"' list machine

@@ -117,6 +117,8 @@ PYTHON
 fails 'an unknown paper' 2 'no paper or figure "mosiac"; did you mean mosaic' reproduce mosiac
 fails 'an unknown figure' 2 'no paper or figure "mosaic/fig99"' reproduce mosaic/fig99
 fails 'a figure of real sizes at small ones' 2 'mosaic/sec32 makes no sense at small sizes; add --full' reproduce mosaic/sec32
+sed 's/one: {list: /one: {full: 99999999999999999999, list: /' figure.yaml >scope.yaml
+fails 'a mistake in what only --full reads' 2 "scope.yaml:[0-9]+: .*99999999999999999999' is not a whole number" reproduce ./scope.yaml --quick
 fails 'a missing file' 2 'nowhere.yaml' reproduce ./nowhere.yaml
 fails 'both scopes' 2 'exclude each other' reproduce --quick --full
 fails 'a replacement without a design' 2 'DESIGN=OTHER' reproduce ./figure.yaml --replace mosaic

@@ -323,7 +323,7 @@ static void memory_that_is_not_there_names_who_wanted_it(void **state)
     fails((struct run){.workload = SHORT ",gather:table=64MB", .sets = {"dram.bytes=32MB"}}, PW_USER_ERROR,
           "app1 (gather:table=64MB): allocation 't'");
     fails((struct run){.workload = "gather:table=64MB", .sets = {"dram.bytes=32MB"}}, PW_USER_ERROR,
-          "allocation 't' of 67108864 bytes does not fit");
+          "allocation 't' of 64MB does not fit");
     /* Each fits, but not both; the pages are handed out in turn. */
     fails((struct run){.workload = "gather:table=24MB,gather:table=23MB", .sets = {"dram.bytes=32MB"}}, PW_USER_ERROR,
           "(gather:table=2");

@@ -98,7 +98,7 @@ static void too_much_is_the_users_mistake_and_names_the_allocation(void **state)
     set_up(&w, 4 * MB);
     pw_vaddr base;
     assert_int_equal(pw_address_space_allocate(&w.space, "huge", 5 * MB, false, &base, &w.err), PW_USER_ERROR);
-    assert_non_null(strstr(w.err.message, "'huge' of 5242880 bytes does not fit"));
+    assert_non_null(strstr(w.err.message, "'huge' of 5MB does not fit"));
     allocate(&w, "first", 3 * MB);
     allocate(&w, "second", 3 * MB);
     assert_int_equal(back_all(&w), PW_USER_ERROR);
@@ -193,7 +193,7 @@ static void memory_is_used_to_the_last_page_before_it_is_out(void **state)
     check(&w);
     b = allocate(&w, "b", 1);
     assert_int_equal(back_all(&w), PW_USER_ERROR);
-    assert_non_null(strstr(w.err.message, "'b' of 1 bytes does not fit: 0 of the 8388608 bytes"));
+    assert_non_null(strstr(w.err.message, "'b' of 1B does not fit: 0B of the 8MB"));
     assert_false(look_up(&w, b).present);
     tear_down(&w);
 }

@@ -111,6 +111,7 @@ static void defaults_fill_every_field(void **state)
     assert_null(pw_options_origin(f->options, "l3_tlb.size"));
 }
 
+static const char not_whole[] = " is not a whole number (for example 1000 or 1k)";
 static const char not_cycles[] = " is not a number of cycles or a time (for example 45us)";
 
 struct bad_value {
@@ -131,21 +132,21 @@ static const struct bad_value bad_values[] = {
     {"l1_tlb.entries", "3", " is not a power of two"},
     {"l1_tlb.entries", "1.5", " is not a whole number"},
     {"l1_tlb.entries", "", "l1_tlb.entries has no value"},
-    {"l1_tlb.entries", "-1", " is not a number"},
-    {"l1_tlb.entries", "+1", " is not a number"},
-    {"l1_tlb.entries", " 1", " is not a number"},
-    {"l1_tlb.entries", "1 ", " is not a number"},
-    {"l1_tlb.entries", "1x", " is not a number"},
-    {"l1_tlb.entries", "1kk", " is not a number"},
-    {"l1_tlb.entries", "0x10", " is not a number"},
-    {"l1_tlb.entries", "1e3", " is not a number"},
-    {"l1_tlb.entries", "1.", " is not a number"},
-    {"l1_tlb.entries", ".", " is not a number"},
-    {"l1_tlb.entries", "1.2.3", " is not a number"},
-    {"l1_tlb.entries", "nan", " is not a number"},
-    {"l1_tlb.entries", "inf", " is not a number"},
-    {"l1_tlb.entries", "1KB", " is not a number"},
-    {"l1_tlb.entries", "45us", " is not a number"},
+    {"l1_tlb.entries", "-1", not_whole},
+    {"l1_tlb.entries", "+1", not_whole},
+    {"l1_tlb.entries", " 1", not_whole},
+    {"l1_tlb.entries", "1 ", not_whole},
+    {"l1_tlb.entries", "1x", not_whole},
+    {"l1_tlb.entries", "1kk", not_whole},
+    {"l1_tlb.entries", "0x10", not_whole},
+    {"l1_tlb.entries", "1e3", not_whole},
+    {"l1_tlb.entries", "1.", not_whole},
+    {"l1_tlb.entries", ".", not_whole},
+    {"l1_tlb.entries", "1.2.3", not_whole},
+    {"l1_tlb.entries", "nan", not_whole},
+    {"l1_tlb.entries", "inf", not_whole},
+    {"l1_tlb.entries", "1KB", not_whole},
+    {"l1_tlb.entries", "45us", not_whole},
     {"l2_tlb.latency", "0", " is out of range (1 to 100000)"},
     {"l2_tlb.latency", "1s", not_cycles},
     {"l2_tlb.latency", "us", not_cycles},

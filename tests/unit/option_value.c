@@ -124,7 +124,7 @@ static void rows_without_limits_name_the_limit_of_their_type(void **state)
         {PW_OPTION_COUNT, 0, "4294967296", "x = 4294967296 is out of range (0 to 4294967295)"},
         {PW_OPTION_COUNT, 2, "5G", "x = 5G is out of range (2 to 4294967295)"},
         {PW_OPTION_CYCLES, 0, "10ms", "x = 10ms is out of range (0 to 4294967295)"},
-        {PW_OPTION_BYTES, 0, "16777216TB", "x = 16777216TB is out of range (0B to 18446744073709551615B)"},
+        {PW_OPTION_BYTES, 0, "16777216TB", "x = 16777216TB is out of range (0B to 16777215TB)"},
         {PW_OPTION_NUMBER, 0.25, "0.2", "x = 0.2 is out of range (at least 0.25)"},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
@@ -136,11 +136,37 @@ static void rows_without_limits_name_the_limit_of_their_type(void **state)
     }
 }
 
+static void sizes_in_messages_can_be_typed_back(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t bytes;
+        const char *down, *up;
+    } table[] = {
+        {0, "0B", "0B"},
+        {1, "1B", "1B"},
+        {4096, "4KB", "4KB"},
+        {99999, "99999B", "99999B"},
+        {5000000, "4882KB", "4883KB"},
+        {3ULL << 30, "3GB", "3GB"},
+        {(3ULL << 30) + 1, "3GB", "3073MB"},
+        {17592186040320, "16383GB", "16TB"},
+        {UINT64_MAX, "16777215TB", NULL},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+        char out[PW_SIZE_CAPACITY];
+        assert_string_equal(pw_size_text(out, table[i].bytes, false), table[i].down);
+        if (table[i].up)
+            assert_string_equal(pw_size_text(out, table[i].bytes, true), table[i].up);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_values_parse_exactly_and_format_canonically),
         cmocka_unit_test(largest_size_is_not_rounded),
+        cmocka_unit_test(sizes_in_messages_can_be_typed_back),
         cmocka_unit_test(rows_without_limits_name_the_limit_of_their_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

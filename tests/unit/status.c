@@ -64,6 +64,10 @@ static void user_errors_are_one_line_whatever_they_quote(void **state)
     assert_string_equal(err.message, "[a?b???]");
     pw_error_prefix(&err, "x\ny");
     assert_string_equal(err.message, "x?y: [a?b???]");
+    pw_fail(&err, PW_USER_ERROR, "%s", "\xff\xc3\xa9\xc2\x9b\xed\xa0\x80\xc3");
+    assert_string_equal(err.message, "?\xc3\xa9??????");
+    pw_fail(&err, PW_FAILED, "no progress\x1b\nwho waits");
+    assert_string_equal(err.message, "no progress?\nwho waits");
     pw_fail(&err, PW_FAILED, "no progress\nwho waits");
     assert_string_equal(err.message, "no progress\nwho waits");
 }

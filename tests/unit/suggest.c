@@ -59,6 +59,26 @@ static void nearest_of_several_wins_wherever_it_stands(void **state)
     assert_null(pw_suggest("entries", none));
 }
 
+static void a_name_of_the_group_that_has_the_word_wins(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"l1_tlb.base_entries",
+                                          "l2_tlb.enabled",
+                                          "l2_tlb.latency",
+                                          "l2_tlb.base_entries",
+                                          "l2_tlb.base_ways",
+                                          "uvm-nvidia",
+                                          NULL};
+    assert_string_equal(pw_suggest("l2_tlb.entries", options), "l2_tlb.base_entries");
+    assert_string_equal(pw_suggest("l2_tlb.ways", options), "l2_tlb.base_ways");
+    assert_string_equal(pw_suggest("l2_tlb.enable", options), "l2_tlb.enabled");
+    assert_string_equal(pw_suggest("nvidia", options), "uvm-nvidia");
+    assert_null(pw_suggest("l2_tlb.ways2", options)); /* far from all, but for the group */
+    assert_null(pw_suggest("l2_tlb.tries", options)); /* a part of a word is none */
+    assert_null(pw_suggest("l2_tlb.", options));
+    assert_null(pw_suggest("l2_tlb", options));
+}
+
 static void very_long_names_are_not_compared(void **state)
 {
     (void)state;
@@ -75,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_names_are_suggested_and_far_ones_are_not),
         cmocka_unit_test(nearest_of_several_wins_wherever_it_stands),
+        cmocka_unit_test(a_name_of_the_group_that_has_the_word_wins),
         cmocka_unit_test(very_long_names_are_not_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
