@@ -6,6 +6,7 @@
 #include "exp/result.h"
 #include "exp/result_load.h"
 #include "exp/table.h"
+#include "sim/c_locale.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,10 +51,7 @@ static void format_number(char out[PW_NUMBER_CAPACITY], const json_t *value, int
     } else if (!digits) {
         pw_format_real(out, real);
     } else {
-        snprintf(out, PW_NUMBER_CAPACITY, "%.*g", digits, real);
-        char *comma = strchr(out, ','); /* of the locale */
-        if (comma)
-            *comma = '.';
+        pw_c_snprintf(out, PW_NUMBER_CAPACITY, "%.*g", digits, real);
     }
 }
 

@@ -13,7 +13,7 @@ fails 'flag without its value' 2 '--seed needs a value' run -w $small --seed
 fails 'value for a switch' 2 '--quiet takes no value' run -w $small --quiet=yes
 fails 'workload twice' 2 '-w is given twice; for several write -w A,B' run -w $small -w $small
 fails 'workload twice, the long way' 2 '-w is given twice' run --workload $small --workload=$small
-fails 'machine twice' 2 '-m is given twice; give it once' run -m volta -m mosaic -w $small
+fails 'machine twice' 2 '-m is given twice; for several write -m A[+]B' run -m volta -m mosaic -w $small
 fails 'design twice' 2 '-d is given twice; for several write -d A[+]B' run -d gpu-mmu -d mosaic -w $small
 fails 'file twice' 2 '--json is given twice; give it once' run -w $small --json a --json b
 fails 'seed twice' 2 '--seed is given twice' run -w $small --seed 1 --seed 1

@@ -37,7 +37,7 @@ static enum pw_status compare(const struct file *a, const struct file *b)
     struct pw_text out = {0};
     struct pw_error err = {0};
     bool differ = false;
-    enum pw_status status = pw_result_diff(a->path, b->path, &out, &differ, &err);
+    enum pw_status status = pw_result_diff((const char *const[]){a->path, b->path}, 2, &out, &differ, &err);
     if (status != PW_OK) {
         require_refusal(status, &err);
         require(!strncmp(err.message, "/proc/self/fd/", 14));
