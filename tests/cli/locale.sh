@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The library in a program whose locale has a decimal comma: what it reads and what it writes has a point all the same. The
 # second argument is a copy of pagewalk that calls setlocale(LC_ALL, "") as it starts.
-source "$(dirname "$0")/tap.sh"
 localized=$(realpath "$2")
+source "$(dirname "$0")/tap.sh"
 
 # Compiled from its source, so that the test needs no locale to be installed. (localedef warns of what no C program asks.)
 localedef -c -i de_DE -f UTF-8 "$work/de_DE.UTF-8" >.localedef 2>&1
