@@ -1,6 +1,7 @@
 /* Numbers that stand together, in a column or a list: all have as many decimals, so that zeros at the end stay and points
  * are below one another. */
 #include "exp/text.h"
+#include "sim/c_locale.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ void pw_format_fixed(char out[PW_NUMBER_CAPACITY], double value, int decimals)
     }
     /* The digits before the point come from the rounded number, so that a carry reaches them. */
     char digits[PW_NUMBER_CAPACITY], whole[PW_NUMBER_CAPACITY];
-    snprintf(digits, sizeof digits, "%.*f", decimals, size);
+    pw_c_snprintf(digits, sizeof digits, "%.*f", decimals, size);
     size_t length = strspn(digits, "0123456789");
     uint64_t before = 0;
     for (size_t i = 0; i < length; i++)

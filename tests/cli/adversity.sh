@@ -57,7 +57,7 @@ table:
 YAML
 run reproduce ./full.yaml --plan --db full.db
 limit=$(($(stat -c %s full.db) / 1024 + 8))
-(ulimit -f $limit && trap '' XFSZ && exec timeout -s KILL 60 "$pagewalk" reproduce ./full.yaml --db full.db -j 2 >.stdout 2>.stderr)
+(ulimit -f $limit && trap '' XFSZ && exec timeout -s KILL 60 "$pagewalk" reproduce ./full.yaml --db full.db -j 2 -q >.stdout 2>.stderr)
 code=$?
 check 'a full disk stops all runs at the first result that cannot be stored' is_error 1 'full.db: .*; stopped, what is finished is kept'
 sed 's/"vecadd:n=1000 .*"/"vecadd:n=1000 vecadd:n=2000 vecadd:n=3000 vecadd:n=4000 vecadd:n=5000 vecadd:n=6000"/' full.yaml >small.yaml
@@ -68,7 +68,7 @@ limit=$(($(stat -c %s whole.db) / 1024 - 4)) # a page less than all need
 code=$?
 check 'a disk that fills up in the middle: exit code 1 and one line' is_error 1 'half.db: .*; stopped, what is finished is kept'
 run reproduce ./small.yaml --plan --db half.db
-check 'what was stored before is kept' eval 'grep -qE "6 runs, of which [1-5] are there" .stdout'
+check 'what was stored before is kept' eval 'grep -qE "6 runs, [1-5] of them in the store" .stdout'
 run reproduce ./small.yaml --db half.db --json -
 check 'and with room the rest is done: the same numbers' cmp .stdout whole.json
 
@@ -90,11 +90,11 @@ check 'the folder is sealed' is_error 2 'sealed/a.json: cannot be created'
 sealed reproduce ./small.yaml --db sealed/whole.db --json -
 check 'a store that may only be read serves when nothing is missing' eval 'succeeds && cmp .stdout whole.json'
 sealed reproduce ./small.yaml --db sealed/whole.db --plan
-check '--plan reads it too' eval 'succeeds && grep -q "6 runs, of which 6 are there" .stdout'
+check '--plan reads it too' eval 'succeeds && grep -q "6 runs, all of them in the store" .stdout'
 sed 's/n=1000 /n=7000 /' small.yaml >more.yaml
 sealed reproduce ./more.yaml --db sealed/whole.db --plan
-check '--plan also with runs missing' eval 'succeeds && grep -q "6 runs, of which 5 are there" .stdout'
-sealed reproduce ./more.yaml --db sealed/whole.db
+check '--plan also with runs missing' eval 'succeeds && grep -q "6 runs, 5 of them in the store" .stdout'
+sealed reproduce ./more.yaml --db sealed/whole.db -q
 check 'a missing run is refused before anything is simulated' is_error 2 'sealed/whole.db: cannot be written: Permission denied'
 sealed reproduce ./small.yaml --db sealed/new.db
 check 'a store that is not there cannot be made' is_error 2 'sealed/new.db: cannot be created'
