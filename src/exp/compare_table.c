@@ -5,6 +5,7 @@
  * is one row and not one for each value. */
 #include "exp/compare.h"
 #include "exp/table.h"
+#include "sim/c_locale.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -82,7 +83,7 @@ static void number_cell(struct pw_table *t, double value, const char *format)
     if (isfinite(value) && value >= 1000)
         pw_format_real(number, value);
     else if (isfinite(value))
-        snprintf(number, sizeof number, format, value);
+        pw_c_snprintf(number, sizeof number, format, value);
     pw_table_cell(t, number);
 }
 
