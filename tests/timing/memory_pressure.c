@@ -208,7 +208,7 @@ static void five_programs_that_do_not_fit_are_the_users_mistake(void **state)
     for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
         struct timed apps[APPS], *t = five_programs(apps, designs[i], "paging.mode=free");
         assert_int_equal(timed_try(t), PW_USER_ERROR);
-        assert_non_null(strstr(t->err.message, "(test): allocation 'a' of 5242880 bytes does not fit"));
+        assert_non_null(strstr(t->err.message, "(test): allocation 'a' of 5MB does not fit"));
         assert_non_null(strstr(t->err.message, "dram.bytes"));
         assert_null(strchr(t->err.message, '\n'));
         timed_end(t);

@@ -323,6 +323,16 @@ static void what_an_older_version_did_not_record_is_no_difference(void **state)
     pw_text_free(&out);
 }
 
+/* Makes every run of blanks one, so that widths do not matter. */
+static void squeeze(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++)
+        if (*from != ' ' || from[1] != ' ')
+            *to++ = *from;
+    *to = '\0';
+}
+
 static void many_results_have_a_column_each_and_changes_against_the_first(void **state)
 {
     struct folder *f = *state;
@@ -338,8 +348,9 @@ static void many_results_have_a_column_each_and_changes_against_the_first(void *
         paths[i] = i % 2 ? f->other : f->file;
     struct pw_text out = diff_of(paths, 3, &different);
     assert_true(different);
-    assert_non_null(strstr(out.bytes, "A               B   change               C  change\n"));
-    assert_non_null(strstr(out.bytes, "10,000,000,000  15,000,000,000  +50.00%  10,000,000,000       =\n"));
+    squeeze(out.bytes);
+    assert_non_null(strstr(out.bytes, " A B change C change\n"));
+    assert_non_null(strstr(out.bytes, " cycles 10,000,000,000 15,000,000,000 +50.00% 10,000,000,000 =\n"));
     /* Six digits would look alike. */
     assert_non_null(strstr(out.bytes, "0.100000001"));
     pw_text_free(&out);
