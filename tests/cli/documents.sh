@@ -2,8 +2,8 @@
 # The reference pages are what the program itself lists, and what documents mention exists.
 source "$(dirname "$0")/tap.sh"
 
-for page in options metrics; do
-  check "docs/$page.md is what \`pagewalk list $page\` says (scripts/docs rewrites it)" \
+for page in options metrics designs; do
+  check "docs/$page.md is what the program says (scripts/docs rewrites it)" \
     eval '"$source_root/scripts/docs" --print $page "$pagewalk" >$page.md && diff $page.md "$source_root/docs/$page.md"'
 done
 check 'docs/workloads.md has every workload (scripts/workloads-doc rewrites it)' python3 - "$source_root" "$pagewalk" <<'PYTHON'
