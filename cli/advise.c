@@ -1,8 +1,8 @@
 /* pagewalk advise: how much device memory a workload needs, what it costs to have less, and which CUDA calls help. */
 #include "command.h"
 
-#include "exp/advise.h"
-#include "exp/output.h"
+#include "exp/format/output.h"
+#include "exp/tools/advise.h"
 #include "notices.h"
 #include "progress.h"
 

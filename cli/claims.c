@@ -1,7 +1,7 @@
 /* pagewalk claims: what the papers say, and how much of it comes out here. */
 #include "command.h"
 
-#include "exp/claim_evidence.h"
+#include "exp/claim/claim_evidence.h"
 
 #include <stdlib.h>
 #include <string.h>

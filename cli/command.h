@@ -2,7 +2,7 @@
 #ifndef PW_CLI_COMMAND_H
 #define PW_CLI_COMMAND_H
 
-#include "exp/text.h"
+#include "exp/format/text.h"
 #include "pagewalk/pagewalk.h"
 
 #include <stdbool.h>

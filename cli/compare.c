@@ -3,8 +3,8 @@
  * Runs that the store has are not repeated, as with reproduce; all combinations are checked before the first run. */
 #include "command.h"
 
-#include "exp/compare.h"
-#include "exp/output.h"
+#include "exp/format/output.h"
+#include "exp/tools/compare.h"
 #include "notices.h"
 #include "progress.h"
 

@@ -1,7 +1,7 @@
 /* pagewalk diff: what differs between results. */
 #include "command.h"
 
-#include "exp/result.h"
+#include "exp/format/result.h"
 
 struct arguments {
     bool quiet;

@@ -5,8 +5,8 @@
  * exit code. */
 #include "command.h"
 
-#include "exp/output.h"
-#include "exp/store.h"
+#include "exp/format/output.h"
+#include "exp/store/store.h"
 #include "sim/new_file.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Help: written from the tables that also parse, so that it cannot fall behind. */
 #include "command.h"
 
-#include "exp/table.h"
+#include "exp/format/table.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* pagewalk list: what there is to choose from, as a table or as JSON. */
 #include "command.h"
 
-#include "exp/figure_list.h"
-#include "exp/profile.h"
-#include "exp/table.h"
+#include "exp/figure/figure_list.h"
+#include "exp/format/table.h"
+#include "exp/tools/profile.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Messages and output: one line on standard error per mistake, results on standard output checked to the last byte. */
 #include "command.h"
 
-#include "exp/output.h"
+#include "exp/format/output.h"
 #include "sim/option.h"
 
 #include <stdarg.h>

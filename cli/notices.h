@@ -2,7 +2,7 @@
 #ifndef PW_CLI_NOTICES_H
 #define PW_CLI_NOTICES_H
 
-#include "exp/text.h"
+#include "exp/format/text.h"
 
 #include "pagewalk/pagewalk.h"
 

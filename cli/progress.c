@@ -3,7 +3,7 @@
  * to show. */
 #include "progress.h"
 
-#include "exp/text.h"
+#include "exp/format/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

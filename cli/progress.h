@@ -2,7 +2,7 @@
 #ifndef PW_CLI_PROGRESS_H
 #define PW_CLI_PROGRESS_H
 
-#include "exp/pool.h"
+#include "exp/store/pool.h"
 
 struct pw_cli_progress {
     bool enabled, shown;

@@ -4,9 +4,9 @@
  * interrupted, killed and started again, several times at once too, and goes on where it was. */
 #include "command.h"
 
-#include "exp/experiment.h"
-#include "exp/figure_report.h"
-#include "exp/output.h"
+#include "exp/figure/experiment.h"
+#include "exp/figure/figure_report.h"
+#include "exp/format/output.h"
 #include "progress.h"
 
 #include <stdio.h>

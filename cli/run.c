@@ -3,9 +3,9 @@
  * Whether the output files can be written is asked before the simulation starts, since it may take hours. */
 #include "command.h"
 
-#include "exp/output.h"
-#include "exp/result.h"
-#include "exp/setting.h"
+#include "exp/format/output.h"
+#include "exp/format/result.h"
+#include "exp/tools/setting.h"
 #include "notices.h"
 #include "progress.h"
 

@@ -1,7 +1,7 @@
 /* pagewalk show: a machine or design as the file that it is, or the options that a run would have. */
 #include "command.h"
 
-#include "exp/show.h"
+#include "exp/tools/show.h"
 
 #include <stdlib.h>
 #include <string.h>

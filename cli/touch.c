@@ -2,8 +2,8 @@
  * 64 KB, so that a file of any size can be replayed; a file with a mistake in it gives no row. */
 #include "command.h"
 
-#include "exp/output.h"
-#include "exp/touch.h"
+#include "exp/format/output.h"
+#include "exp/tools/touch.h"
 #include "notices.h"
 #include "sim/new_file.h"
 

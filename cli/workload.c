@@ -1,7 +1,7 @@
 /* pagewalk workload: what a program allocates, launches and touches, without a machine. */
 #include "command.h"
 
-#include "exp/profile.h"
+#include "exp/tools/profile.h"
 #include "progress.h"
 
 struct arguments {

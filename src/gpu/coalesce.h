@@ -6,7 +6,7 @@
 #ifndef PW_GPU_COALESCE_H
 #define PW_GPU_COALESCE_H
 
-#include "workload/kernel.h"
+#include "workload/runtime/kernel.h"
 
 /* 32 lanes, each of which may straddle two lines. */
 enum { PW_MAX_LINES = 2 * PW_WARP_LANES };

@@ -12,7 +12,7 @@
 #include "uvm/driver.h"
 #include "vm/mmu.h"
 #include "vm/touched.h"
-#include "workload/host.h"
+#include "workload/runtime/host.h"
 
 struct pw_sm_config {
     uint32_t count;

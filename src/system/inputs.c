@@ -2,7 +2,7 @@
 #include "system/inputs.h"
 
 #include "system/core_version.h"
-#include "workload/graph.h"
+#include "workload/graph/graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>

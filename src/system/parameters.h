@@ -3,7 +3,7 @@
 #define PW_SYSTEM_PARAMETERS_H
 
 #include "pagewalk/pagewalk.h"
-#include "workload/host.h"
+#include "workload/runtime/host.h"
 
 struct pw_parameters {
     size_t parameter_count, size_count;

@@ -1,5 +1,5 @@
 /* The list of workloads, from workloads.def. */
-#include "workload/host.h"
+#include "workload/runtime/host.h"
 
 #include <string.h>
 

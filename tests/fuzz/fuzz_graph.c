@@ -2,7 +2,7 @@
  * that begins with the file's name, and whatever is accepted is a graph no larger than the bytes have room for. */
 #include "fuzz.h"
 #include "message.h"
-#include "workload/graph.h"
+#include "workload/graph/graph.h"
 
 #include <math.h>
 #include <stdio.h>

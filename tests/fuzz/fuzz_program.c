@@ -2,7 +2,7 @@
  * has every parameter in its canonical form, which reads back as the same. */
 #include "fuzz.h"
 #include "message.h"
-#include "workload/host.h"
+#include "workload/runtime/host.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "exp/result.h"
+#include "exp/format/result.h"
 #include "pagewalk/pagewalk.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* What figures hold fixed, against what the papers say of their experiments: an option in effect in a
  * variant, once machine, design and the figure's settings are laid over the defaults. Every row names its claim. */
-#include "exp/figure.h"
+#include "exp/figure/figure.h"
 #include "system/catalog.h"
 #include "system/config.h"
 

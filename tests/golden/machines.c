@@ -1,6 +1,6 @@
 /* The machines and designs against the configuration tables of the papers: what an option is in effect, once machine
  * and design are laid over the defaults, must be what the paper says. Every row names the claim that it decides. */
-#include "exp/figure.h"
+#include "exp/figure/figure.h"
 #include "system/catalog.h"
 #include "system/config.h"
 

@@ -1,6 +1,6 @@
 /* The workloads of Mosaic's figures at full size, against Section 5: one to five copies of each of 27 programs, and 25 random
  * mixes each of two to five different ones, 235 in all, the same in every figure that shows them all. */
-#include "exp/figure.h"
+#include "exp/figure/figure.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

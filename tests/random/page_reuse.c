@@ -1,6 +1,6 @@
 /* Reuse distances and pages over time against models that keep a list of pages and a table of touches. */
-#include "exp/page_slices.h"
-#include "exp/stack_distance.h"
+#include "exp/tools/page_slices.h"
+#include "exp/tools/stack_distance.h"
 #include "sim/random.h"
 
 #include <setjmp.h>

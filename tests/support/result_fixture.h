@@ -3,7 +3,7 @@
 #ifndef PW_TEST_RESULT_FIXTURE_H
 #define PW_TEST_RESULT_FIXTURE_H
 
-#include "exp/result.h"
+#include "exp/format/result.h"
 
 #define COUNTER(name, unit, value)                                                                                     \
     {                                                                                                                  \

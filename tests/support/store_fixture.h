@@ -2,7 +2,7 @@
 #ifndef PW_TEST_STORE_FIXTURE_H
 #define PW_TEST_STORE_FIXTURE_H
 
-#include "exp/store.h"
+#include "exp/store/store.h"
 #include "result_fixture.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #ifndef PW_TESTS_WORKLOAD_H
 #define PW_TESTS_WORKLOAD_H
 
-#include "workload/functional.h"
+#include "workload/runtime/functional.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

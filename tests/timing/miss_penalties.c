@@ -7,7 +7,7 @@
 #include "closed_form.h"
 #include "timed.h"
 
-#include "exp/figure.h"
+#include "exp/figure/figure.h"
 
 enum { WALK = 500, MB = 1 << 20, BOTH = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M };
 

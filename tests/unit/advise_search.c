@@ -1,6 +1,6 @@
 /* The search for CUDA calls, with programs that are functions from a plan to cycles: it finds what was planted, alone or
  * together, recommends nothing that does not help, and makes no more runs than it may. */
-#include "exp/advise_search.h"
+#include "exp/tools/advise_search.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

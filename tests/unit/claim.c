@@ -1,6 +1,6 @@
 /* The judge by tables of cases, and by all rows of the five papers: whatever row of whatever paper claims a change, a
  * design that changes nothing fails it. */
-#include "exp/claim.h"
+#include "exp/claim/claim.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* The score: which figure decides a claim, what the outcomes of tests say about the rows that they name, the reader of
  * their log, and what is shown. */
-#include "exp/claim_report.h"
+#include "exp/claim/claim_report.h"
 
 #include <math.h>
 #include <setjmp.h>

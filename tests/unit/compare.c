@@ -1,5 +1,5 @@
 /* Comparisons: which runs a grid stands for, each once; what rows say; mistakes before anything runs. */
-#include "exp/compare.h"
+#include "exp/tools/compare.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Stack switching: locals survive, control returns to the resumer, stacks are aligned, guarded and reusable. */
-#include "workload/coroutine.h"
+#include "workload/runtime/coroutine.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* Numbers of figures from runs made by hand: every metric, alone runs, means, verdicts, and what happens where a run or a
  * metric is missing. */
-#include "exp/evaluate.h"
+#include "exp/figure/evaluate.h"
 
 #include <math.h>
 #include <setjmp.h>

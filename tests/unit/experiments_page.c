@@ -1,5 +1,5 @@
 /* The example of docs/experiments.md is a figure that can be read and planned, and says what the page says. */
-#include "exp/plan.h"
+#include "exp/figure/plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

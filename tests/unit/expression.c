@@ -1,6 +1,6 @@
 /* Expressions: precedence and names as written, closed forms of every function, what is unknown stays unknown, and every
  * mistake says where it is. */
-#include "exp/expression.h"
+#include "exp/figure/expression.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Figures as files: what comes out of one, which workloads a group stands for, and what every mistake is told. The
  * embedded figures name only what exists. */
-#include "exp/figure.h"
-#include "exp/sizes.h"
+#include "exp/figure/figure.h"
+#include "exp/figure/sizes.h"
 #include "pagewalk/pagewalk.h"
 
 #include <setjmp.h>

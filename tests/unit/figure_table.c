@@ -1,8 +1,8 @@
 /* A figure's table: lines that stand for a sweep, labels that tell rows apart, variants that nothing uses, values that fit no
  * old limit; and how a claim's numbers are shown. */
-#include "exp/claim_format.h"
-#include "exp/figure.h"
-#include "exp/plan.h"
+#include "exp/claim/claim_format.h"
+#include "exp/figure/figure.h"
+#include "exp/figure/plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

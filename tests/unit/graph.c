@@ -1,7 +1,7 @@
 /* Made graphs: rows that are rows, and of each kind what its name promises. */
 #include "workload.h"
 
-#include "workload/graph.h"
+#include "workload/graph/graph.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #include "workload.h"
 
 #include "sim/random.h"
-#include "workload/graph.h"
+#include "workload/graph/graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>

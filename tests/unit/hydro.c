@@ -1,6 +1,6 @@
 /* The mathematics of a hexahedral element, against what must hold for any such element. */
-#include "workload/hydro.h"
-#include "workload/inputs.h"
+#include "workload/lulesh/hydro.h"
+#include "workload/runtime/inputs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Plans of runs: each run once, only those that somebody asks for, and applications alone on the SMs they have beside the
  * others. */
-#include "exp/plan.h"
-#include "exp/sizes.h"
+#include "exp/figure/plan.h"
+#include "exp/figure/sizes.h"
 #include "system/inputs.h"
 
 #include <setjmp.h>

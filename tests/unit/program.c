@@ -1,5 +1,5 @@
 /* "NAME:key=value:key=value": what is accepted, and what is said about the rest. */
-#include "workload/host.h"
+#include "workload/runtime/host.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Files of results: written whole or not at all, and compared without trust in what they hold. */
-#include "exp/output.h"
-#include "exp/result.h"
+#include "exp/format/output.h"
+#include "exp/format/result.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

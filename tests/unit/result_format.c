@@ -1,6 +1,6 @@
 /* The formats of a result: what a program reads back is what was written, and what people see adds up. */
-#include "exp/result.h"
-#include "exp/table.h"
+#include "exp/format/result.h"
+#include "exp/format/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

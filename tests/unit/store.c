@@ -1,6 +1,6 @@
 /* The result store: what is put in comes out, a run is kept once, and a file that is no good store is refused and left
  * alone. Processes that are killed are in store_processes.c. */
-#include "exp/store.h"
+#include "exp/store/store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Many processes on one result store, some of them killed: no run that was acknowledged is lost, nothing is torn. */
-#include "exp/store.h"
+#include "exp/store/store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

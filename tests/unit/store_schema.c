@@ -1,6 +1,6 @@
 /* Stores of schema 1, which had no allocations: they are read as they are, and brought to the present schema in place by
  * whoever opens them to write, once, with all their runs. */
-#include "exp/store.h"
+#include "exp/store/store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

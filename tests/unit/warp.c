@@ -1,6 +1,6 @@
 /* Warps: their place in the grid, the stream of operations across buffer boundaries, barriers, and the pool. */
-#include "workload/host.h"
-#include "workload/inputs.h"
+#include "workload/runtime/host.h"
+#include "workload/runtime/inputs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

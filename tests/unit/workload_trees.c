@@ -2,11 +2,11 @@
  * would be lost in them. */
 #include "workload.h"
 
-#include "workload/bvh.h"
-#include "workload/dna.h"
-#include "workload/inputs.h"
-#include "workload/ray_scene.h"
-#include "workload/suffix_tree.h"
+#include "workload/ispass/bvh.h"
+#include "workload/ispass/ray_scene.h"
+#include "workload/mummer/dna.h"
+#include "workload/mummer/suffix_tree.h"
+#include "workload/runtime/inputs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

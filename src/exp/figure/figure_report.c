@@ -1,0 +1,264 @@
+#include "exp/figure/figure_report.h"
+
+#include "exp/claim/claim_format.h"
+#include "exp/format/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const pw_scope_names[] = {[PW_QUICK] = "quick", [PW_FULL] = "full"};
+
+enum { WHOLE_RUN = -1, ANY = -2 };
+
+static bool per_app(const struct pw_figure_outcome *o)
+{
+    for (size_t c = 0; c < o->figure->column_count; c++)
+        for (size_t i = 0; i < o->columns[c].count; i++)
+            if (o->columns[c].items[i].app >= 0)
+                return true;
+    return false;
+}
+
+/* The mean of a column over a group (ANY: all), a workload (ANY: all) and an application (ANY: all; a value of the whole
+ * run is every application's). NAN where there is nothing or something is missing. */
+static double column_mean(const struct pw_figure_outcome *o, size_t column, int group, int workload, int app)
+{
+    const struct pw_figure *f = o->figure;
+    const struct pw_vector *v = &o->columns[column];
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < v->count; i++) {
+        int w = v->items[i].workload, a = v->items[i].app;
+        bool in_group = group == ANY || (w >= 0 && (int)f->workloads[w].group == group);
+        if (!in_group || (workload != ANY && w != workload) || (app != ANY && a != app && a != WHOLE_RUN))
+            continue;
+        sum += f->geometric ? log(v->items[i].value) : v->items[i].value;
+        count++;
+    }
+    if (!count)
+        return NAN;
+    return f->geometric ? exp(sum / (double)count) : sum / (double)count;
+}
+
+double pw_figure_report_mean(const struct pw_figure_outcome *o, size_t column, int group)
+{
+    return column_mean(o, column, group, ANY, ANY);
+}
+
+/* "CONS" of "HS,CONS" for app 1. */
+static void app_name(const char *label, int app, struct pw_text *out)
+{
+    while (app-- > 0)
+        label = strchr(label, ',') ? strchr(label, ',') + 1 : label;
+    pw_text_append(out, label, strcspn(label, ","));
+}
+
+/* A row of the table: a workload, one of its applications, a group, or all. */
+struct row {
+    int group, workload, app;
+};
+
+static void row_label(const struct pw_figure *f, const struct row *r, struct pw_table *t)
+{
+    struct pw_text label = {0};
+    if (r->workload == ANY) {
+        pw_table_cell_printable(t, r->group == ANY ? "all" : f->groups[r->group]);
+        return;
+    }
+    const struct pw_figure_workload *w = &f->workloads[r->workload];
+    pw_text_add(&label, w->label);
+    if (r->app != ANY && w->app_count > 1) {
+        pw_text_add(&label, ": ");
+        app_name(w->label, r->app, &label);
+    }
+    pw_table_cell_printable(t, label.bytes ? label.bytes : "");
+    pw_text_free(&label);
+}
+
+/* Fills in the rows, when there is room for them; how many there are. */
+static size_t list_rows(const struct pw_figure_outcome *o, bool each, struct row *out)
+{
+    const struct pw_figure *f = o->figure;
+    bool apps = per_app(o);
+    size_t count = 0;
+    for (size_t w = 0; each && w < f->workload_count; w++)
+        for (int app = 0; app < (apps ? (int)f->workloads[w].app_count : 1); app++, count++)
+            if (out)
+                out[count] = (struct row){ANY, (int)w, apps ? app : ANY};
+    for (size_t g = 0; g < f->group_count; g++, count++)
+        if (out)
+            out[count] = (struct row){(int)g, ANY, ANY};
+    if (f->group_count > 1) {
+        if (out)
+            out[count] = (struct row){ANY, ANY, ANY};
+        count++;
+    }
+    return count;
+}
+
+static void columns_table(const struct pw_figure_outcome *o, bool each, struct pw_text *out)
+{
+    const struct pw_figure *f = o->figure;
+    struct pw_table t = {.columns = 1 + f->column_count, .align = "lr", .indent = "  "};
+    size_t count = list_rows(o, each, NULL);
+    struct row *rows = calloc(count, sizeof *rows);
+    double *values = calloc(count * f->column_count, sizeof *values);
+    if (!rows || !values) {
+        out->failed = true;
+        goto out;
+    }
+    list_rows(o, each, rows);
+    pw_table_cell(&t, f->geometric ? "geometric mean" : "mean");
+    for (size_t c = 0; c < f->column_count; c++) {
+        pw_table_cell_printable(&t, f->columns[c].heading);
+        for (size_t r = 0; r < count; r++)
+            values[c * count + r] = column_mean(o, c, rows[r].group, rows[r].workload, rows[r].app);
+    }
+    for (size_t r = 0; r < count; r++) {
+        row_label(f, &rows[r], &t);
+        for (size_t c = 0; c < f->column_count; c++) {
+            char number[PW_NUMBER_CAPACITY];
+            pw_format_fixed(number, values[c * count + r], pw_decimals(values + c * count, count));
+            pw_table_cell(&t, isnan(values[c * count + r]) ? "-" : number);
+        }
+    }
+    pw_table_finish(&t, out);
+out:
+    free(rows);
+    free(values);
+}
+
+static void claims_table(const struct pw_figure_outcome *o, struct pw_text *out)
+{
+    struct pw_table t = {.columns = 5, .align = "lrrll", .indent = "  "};
+    const char *headings[] = {"claim", "paper", "ours", "unit", "verdict"};
+    for (size_t i = 0; i < 5; i++)
+        pw_table_cell(&t, headings[i]);
+    for (size_t i = 0; i < o->figure->claim_count; i++) {
+        const struct pw_claim_outcome *c = &o->claims[i];
+        struct pw_text ours = {0};
+        pw_claim_format_values(c, &ours);
+        pw_table_cell(&t, c->claim->id);
+        pw_table_cell(&t, *c->claim->value ? c->claim->value : "true");
+        pw_table_cell(&t, ours.bytes ? ours.bytes : "-");
+        pw_table_cell(&t, c->claim->unit);
+        pw_table_cell(&t, pw_verdict_shown(c->verdict, out->colour));
+        pw_text_free(&ours);
+    }
+    pw_table_finish(&t, out);
+}
+
+size_t pw_figure_report_count(const struct pw_figure_outcome *o, enum pw_verdict verdict)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < o->figure->claim_count; i++)
+        count += o->claims[i].verdict == verdict;
+    return count;
+}
+
+static void say_unused_variants(const struct pw_figure *f, struct pw_text *out)
+{
+    struct pw_text text = {0};
+    size_t count = 0;
+    for (size_t v = 0; v < f->variant_count; v++)
+        if (!pw_figure_uses_variant(f, v))
+            pw_text_print(&text, "%s%s", count++ ? ", " : "", f->variants[v].name);
+    if (count) {
+        struct pw_text line = {0};
+        pw_text_print(&line, "Not run, since no column and no claim names %s: %s", pw_counted(count, "it", "them"),
+                      text.bytes ? text.bytes : "");
+        pw_text_prose(out, 2, 4, line.bytes ? line.bytes : "");
+        pw_text_free(&line);
+    }
+    pw_text_free(&text);
+}
+
+void pw_figure_report_table(const struct pw_figure_outcome *o, bool each, struct pw_text *out)
+{
+    const struct pw_figure *f = o->figure;
+    struct pw_text title = {0}, note = {0};
+    pw_text_printable(&title, f->name);
+    pw_text_add(&title, "  ");
+    pw_text_printable(&title, f->where);
+    pw_text_add(&title, *f->where ? ": " : "");
+    pw_text_printable(&title, f->title);
+    pw_text_print(&title, "  (%s, %zu workload%s)", pw_scope_names[f->scope], f->workload_count,
+                  pw_plural(f->workload_count));
+    pw_text_prose(out, 0, 2, title.bytes ? title.bytes : "");
+    pw_text_free(&title);
+    size_t missing = o->runs_needed - o->runs_there;
+    if (missing)
+        pw_text_print(out, "  %zu of %zu run%s %s missing\n", missing, o->runs_needed, pw_plural(o->runs_needed),
+                      pw_counted(missing, "is", "are"));
+    if (f->column_count)
+        columns_table(o, each, out);
+    if (f->claim_count) {
+        pw_text_add(out, "\n");
+        claims_table(o, out);
+    }
+    say_unused_variants(f, out);
+    if (*f->notes) {
+        pw_text_add(&note, "Note: ");
+        pw_text_printable(&note, f->notes);
+        pw_text_prose(out, 2, 4, note.bytes ? note.bytes : "");
+        pw_text_free(&note);
+    }
+}
+
+static void json_columns(const struct pw_figure_outcome *o, struct pw_text *out)
+{
+    const struct pw_figure *f = o->figure;
+    for (size_t c = 0; c < f->column_count; c++) {
+        pw_text_add(out, c ? ", {\"heading\": " : "{\"heading\": ");
+        pw_text_json_string(out, f->columns[c].heading);
+        pw_text_add(out, ", \"items\": [");
+        for (size_t i = 0; i < o->columns[c].count; i++) {
+            int w = o->columns[c].items[i].workload;
+            pw_text_add(out, i ? ", {\"workload\": " : "{\"workload\": ");
+            pw_text_json_string(out, w >= 0 ? f->workloads[w].text : "");
+            pw_text_add(out, ", \"group\": ");
+            pw_text_json_string(out, w >= 0 ? f->groups[f->workloads[w].group] : "");
+            pw_text_print(out, ", \"app\": %d, \"value\": ", o->columns[c].items[i].app);
+            pw_text_real(out, o->columns[c].items[i].value);
+            pw_text_add(out, "}");
+        }
+        pw_text_add(out, "]}");
+    }
+}
+
+static void json_claims(const struct pw_figure_outcome *o, struct pw_text *out)
+{
+    for (size_t i = 0; i < o->figure->claim_count; i++) {
+        const struct pw_claim_outcome *c = &o->claims[i];
+        pw_text_add(out, i ? ", {\"id\": " : "{\"id\": ");
+        pw_text_json_string(out, c->claim->id);
+        pw_text_add(out, ", \"paper\": ");
+        pw_text_json_string(out, c->claim->value);
+        pw_text_add(out, ", \"unit\": ");
+        pw_text_json_string(out, c->claim->unit);
+        pw_text_add(out, ", \"ours\": [");
+        for (size_t k = 0; k < c->count; k++) {
+            pw_text_add(out, k ? ", " : "");
+            pw_text_real(out, c->values[k]);
+        }
+        pw_text_print(out, "], \"verdict\": \"%s\"}", pw_verdict_names[c->verdict]);
+    }
+}
+
+void pw_figure_report_json(const struct pw_figure_outcome *o, struct pw_text *out)
+{
+    const struct pw_figure *f = o->figure;
+    pw_text_add(out, "{\"figure\": ");
+    pw_text_json_string(out, f->name);
+    pw_text_add(out, ", \"title\": ");
+    pw_text_json_string(out, f->title);
+    pw_text_add(out, ", \"where\": ");
+    pw_text_json_string(out, f->where);
+    pw_text_print(out, ", \"scope\": \"%s\", \"workloads\": %zu, \"runs\": %zu, \"missing\": %zu, \"columns\": [",
+                  pw_scope_names[f->scope], f->workload_count, o->runs_there, o->runs_needed - o->runs_there);
+    json_columns(o, out);
+    pw_text_add(out, "], \"claims\": [");
+    json_claims(o, out);
+    pw_text_add(out, "]}");
+}

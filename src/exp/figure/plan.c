@@ -1,0 +1,365 @@
+/* Plans the runs of figures.
+ *
+ * Options are resolved here once per variant and number of SMs, before anything runs, so a figure that names an option,
+ * design or machine that does not exist costs nobody an hour. Jobs are found again in a tree by options, seed and
+ * workload; the texts of options are kept once each and compared by their address. */
+#include "exp/figure/plan.h"
+
+#include "exp/figure/sizes.h"
+#include "sim/types.h"
+#include "system/inputs.h"
+
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A job in the tree. Its texts are the job's and the plan's. */
+struct key {
+    const char *options, *workload;
+    uint64_t seed;
+    int job;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+    if (x->options != y->options)
+        return (uintptr_t)x->options < (uintptr_t)y->options ? -1 : 1;
+    if (x->seed != y->seed)
+        return x->seed < y->seed ? -1 : 1;
+    return strcmp(x->workload, y->workload);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+enum run_kind { TOGETHER, BASELINE, ALONE, RUN_KIND_COUNT };
+
+/* Options of a variant's runs on so many SMs, once they are known. */
+struct resolved {
+    enum run_kind kind;
+    unsigned sms;
+    const char *options;
+};
+
+struct planner {
+    struct pw_plan *plan;
+    struct pw_plan_figure *target;
+    const struct pw_figure *figure;
+    struct pw_sizes sizes;
+    bool *wanted[RUN_KIND_COUNT]; /* [variant * workload_count + workload] */
+    /* Of the variant being planned: */
+    const struct pw_figure_variant *variant;
+    size_t resolved_count;
+    struct resolved resolved[RUN_KIND_COUNT * PW_MAX_APPS];
+    unsigned sms_apps; /* how many applications `sms` was found for */
+    unsigned sms[PW_MAX_APPS];
+    struct pw_error *err;
+};
+
+static enum pw_status no_memory(const struct planner *p)
+{
+    return pw_fail_memory(p->err, "a plan of runs");
+}
+
+/* What a run of the variant is given; the two last options are in the caller's hands. */
+struct job_spec {
+    struct pw_run_spec spec;
+    const char *sets[PW_FIGURE_MAX_NAMES + 2];
+    char sms[32];
+};
+
+static void describe(const struct planner *p, enum run_kind kind, unsigned sms, struct job_spec *out)
+{
+    const struct pw_figure_variant *v = p->variant;
+    size_t count = kind == BASELINE ? v->common_sets : v->set_count;
+    for (size_t i = 0; i < count; i++)
+        out->sets[i] = v->sets[i];
+    if (kind != TOGETHER) {
+        snprintf(out->sms, sizeof out->sms, "sm.count=%u", sms);
+        out->sets[count++] = out->sms;
+        out->sets[count++] = "apps.sms=even";
+    }
+    out->spec = (struct pw_run_spec){.machine = v->machine,
+                                     .design = kind == BASELINE ? "gpu-mmu" : v->design,
+                                     .sets = out->sets,
+                                     .set_count = count,
+                                     .seed = p->figure->seed};
+}
+
+static enum pw_status blame(const struct planner *p, enum pw_status status)
+{
+    if (status == PW_USER_ERROR)
+        pw_error_prefix(p->err, "%s: variant '%s'", p->figure->name, p->variant->name);
+    return status;
+}
+
+static enum pw_status resolve(struct planner *p, enum run_kind kind, unsigned sms, const struct job_spec *job,
+                              const char **out)
+{
+    for (size_t i = 0; i < p->resolved_count; i++)
+        if (p->resolved[i].kind == kind && p->resolved[i].sms == sms) {
+            *out = p->resolved[i].options;
+            return PW_OK;
+        }
+    char *text;
+    enum pw_status status = pw_run_options(&job->spec, &text, p->err);
+    if (status != PW_OK)
+        return blame(p, status);
+    char **node = tsearch(text, &p->plan->options, compare_texts);
+    if (!node) {
+        free(text);
+        return no_memory(p);
+    }
+    *out = *node;
+    if (*node != text)
+        free(text);
+    if (p->resolved_count < sizeof p->resolved / sizeof *p->resolved)
+        p->resolved[p->resolved_count++] = (struct resolved){kind, sms, *out};
+    return PW_OK;
+}
+
+static void release_job(struct pw_job *job)
+{
+    for (size_t i = 0; i < job->set_count; i++)
+        free(job->sets[i]);
+    free(job->sets);
+    free(job->machine);
+    free(job->design);
+    free(job->workload);
+}
+
+static bool copy_job(struct pw_job *out, const struct job_spec *job, const char *options, const char *workload)
+{
+    const struct pw_run_spec *s = &job->spec;
+    *out = (struct pw_job){.machine = strdup(s->machine),
+                           .design = strdup(s->design),
+                           .workload = strdup(workload),
+                           .sets = calloc(s->set_count + 1, sizeof *out->sets),
+                           .seed = s->seed,
+                           .options = options};
+    bool copied = out->machine && out->design && out->workload && out->sets;
+    for (size_t i = 0; copied && i < s->set_count; i++) {
+        out->sets[i] = strdup(s->sets[i]);
+        copied = out->sets[i];
+        out->set_count += copied;
+    }
+    return copied;
+}
+
+/* The name of a workload's next program, "HS" of "HS:side=512,CONS"; returns where the one after it begins, or NULL. */
+static const char *next_program(const char *at, char name[64])
+{
+    size_t length = strcspn(at, ":,");
+    snprintf(name, 64, "%.*s", length < 64 ? (int)length : 63, at);
+    const char *comma = strchr(at, ',');
+    return comma ? comma + 1 : NULL;
+}
+
+/* Seconds of "HS" or "HS:side=512,CONS". Programs start over until the longest has ended. */
+static double cost_of(const struct planner *p, const char *workload)
+{
+    enum pw_scope scope = p->figure->scope;
+    double seconds = 0, longest = 0;
+    char name[64];
+    for (const char *at = workload; at;) {
+        at = next_program(at, name);
+        double length = pw_sizes_milliseconds(&p->sizes, name, scope);
+        longest = length > longest ? length : longest;
+    }
+    for (const char *at = workload; at;) {
+        at = next_program(at, name);
+        double length = pw_sizes_milliseconds(&p->sizes, name, scope);
+        seconds += pw_sizes_seconds(&p->sizes, name, scope) * (length > 0 ? longest / length : 1);
+    }
+    return seconds;
+}
+
+/* The number of a job with these inputs, which may be one that is already planned. */
+static enum pw_status add_job(struct planner *p, enum run_kind kind, unsigned sms, const char *workload, int *out)
+{
+    struct pw_plan *plan = p->plan;
+    struct job_spec spec;
+    struct key wanted = {.workload = workload, .seed = p->figure->seed};
+    describe(p, kind, sms, &spec);
+    enum pw_status status = resolve(p, kind, sms, &spec, &wanted.options);
+    if (status != PW_OK)
+        return status;
+    struct key *const *known = tfind(&wanted, &plan->index, compare_keys);
+    if (known) {
+        *out = (*known)->job;
+        return PW_OK;
+    }
+    struct pw_job job = {0};
+    struct key *key = malloc(sizeof *key);
+    struct pw_job *grown = plan->job_count & (plan->job_count - 1)
+                               ? plan->jobs
+                               : realloc(plan->jobs, (plan->job_count ? 2 * plan->job_count : 1) * sizeof *grown);
+    plan->jobs = grown ? grown : plan->jobs;
+    bool copied = key && grown && copy_job(&job, &spec, wanted.options, workload);
+    if (copied) {
+        *key = (struct key){job.options, job.workload, job.seed, (int)plan->job_count};
+        copied = tsearch(key, &plan->index, compare_keys);
+    }
+    if (!copied) {
+        free(key);
+        release_job(&job);
+        return no_memory(p);
+    }
+    job.cost = cost_of(p, workload);
+    *out = key->job;
+    plan->jobs[plan->job_count++] = job;
+    return PW_OK;
+}
+
+/* How many SMs each application of a workload has beside the others. */
+static enum pw_status find_sms(struct planner *p, unsigned apps)
+{
+    if (p->sms_apps == apps)
+        return PW_OK;
+    struct job_spec spec;
+    describe(p, TOGETHER, 0, &spec);
+    enum pw_status status = pw_run_sms(&spec.spec, apps, p->sms, p->err);
+    p->sms_apps = status == PW_OK ? apps : 0;
+    return blame(p, status);
+}
+
+static enum pw_status add_single(struct planner *p, size_t cell, const struct pw_figure_workload *w)
+{
+    struct pw_plan_figure *t = p->target;
+    enum pw_status status = find_sms(p, w->app_count);
+    char *copy = strdup(w->text), *rest = copy;
+    if (!copy)
+        return no_memory(p);
+    for (unsigned app = 0; app < w->app_count && rest && status == PW_OK; app++) {
+        const char *text = strsep(&rest, ",");
+        if (p->wanted[BASELINE][cell])
+            status = add_job(p, BASELINE, p->sms[app], text, &t->baseline[cell * t->apps + app]);
+        if (status == PW_OK && p->wanted[ALONE][cell])
+            status = add_job(p, ALONE, p->sms[app], text, &t->alone[cell * t->apps + app]);
+    }
+    free(copy);
+    return status;
+}
+
+/* Machine, design and options of a variant are looked at even where no column and no claim names it. */
+static enum pw_status check_variant(struct planner *p)
+{
+    struct job_spec spec;
+    const char *options;
+    describe(p, TOGETHER, 0, &spec);
+    return resolve(p, TOGETHER, 0, &spec, &options);
+}
+
+static enum pw_status plan_variant(struct planner *p, size_t variant)
+{
+    const struct pw_figure *f = p->figure;
+    p->variant = &f->variants[variant];
+    p->resolved_count = p->sms_apps = 0;
+    enum pw_status status = check_variant(p);
+    for (size_t w = 0; w < f->workload_count && status == PW_OK; w++) {
+        size_t cell = variant * f->workload_count + w;
+        if (p->wanted[TOGETHER][cell])
+            status = add_job(p, TOGETHER, 0, f->workloads[w].text, &p->target->together[cell]);
+        if (status == PW_OK && (p->wanted[BASELINE][cell] || p->wanted[ALONE][cell]))
+            status = add_single(p, cell, &f->workloads[w]);
+    }
+    return status;
+}
+
+static void want(void *context, size_t measure, size_t variant, bool alone, int group)
+{
+    struct planner *p = context;
+    const struct pw_figure *f = p->figure;
+    for (size_t w = 0; w < f->workload_count; w++) {
+        size_t cell = variant * f->workload_count + w;
+        if (group >= 0 && f->workloads[w].group != (unsigned)group)
+            continue;
+        p->wanted[alone ? ALONE : TOGETHER][cell] = true;
+        p->wanted[BASELINE][cell] |= f->measures[measure].needs_alone;
+    }
+}
+
+static void want_all(struct planner *p)
+{
+    const struct pw_figure *f = p->figure;
+    for (size_t i = 0; i < f->column_count; i++)
+        pw_expression_references(f->columns[i].expression, want, p);
+    for (size_t i = 0; i < f->claim_count; i++)
+        for (size_t part = 0; part < f->claims[i].part_count; part++)
+            pw_expression_references(f->claims[i].parts[part], want, p);
+}
+
+static int *no_jobs(size_t count)
+{
+    int *jobs = calloc(count + 1, sizeof *jobs);
+    for (size_t i = 0; jobs && i < count; i++)
+        jobs[i] = -1;
+    return jobs;
+}
+
+/* Adds the figure's own entry to the plan, with no jobs yet. */
+static enum pw_status prepare(struct planner *p)
+{
+    const struct pw_figure *f = p->figure;
+    size_t cells = f->variant_count * f->workload_count;
+    struct pw_plan_figure *grown = realloc(p->plan->figures, (p->plan->figure_count + 1) * sizeof *grown);
+    if (!grown)
+        return no_memory(p);
+    p->plan->figures = grown;
+    p->target = &grown[p->plan->figure_count++];
+    *p->target = (struct pw_plan_figure){.figure = f, .apps = 1};
+    for (size_t w = 0; w < f->workload_count; w++)
+        if (f->workloads[w].app_count > p->target->apps)
+            p->target->apps = f->workloads[w].app_count;
+    p->target->together = no_jobs(cells);
+    p->target->baseline = no_jobs(cells * p->target->apps);
+    p->target->alone = no_jobs(cells * p->target->apps);
+    bool made = p->target->together && p->target->baseline && p->target->alone;
+    for (unsigned kind = 0; kind < RUN_KIND_COUNT; kind++) {
+        p->wanted[kind] = calloc(cells ? cells : 1, sizeof(bool));
+        made &= p->wanted[kind] != NULL;
+    }
+    return made ? PW_OK : no_memory(p);
+}
+
+enum pw_status pw_plan_add(struct pw_plan *plan, const struct pw_figure *f, struct pw_error *err)
+{
+    struct planner *p = calloc(1, sizeof *p);
+    if (!p)
+        return pw_fail_memory(err, "a plan of runs");
+    p->plan = plan;
+    p->figure = f;
+    p->err = err;
+    enum pw_status status = pw_sizes_load(&p->sizes, err);
+    if (status == PW_OK)
+        status = prepare(p);
+    if (status == PW_OK)
+        want_all(p);
+    for (size_t v = 0; v < f->variant_count && status == PW_OK; v++)
+        status = plan_variant(p, v);
+    for (unsigned kind = 0; kind < RUN_KIND_COUNT; kind++)
+        free(p->wanted[kind]);
+    pw_sizes_release(&p->sizes);
+    free(p);
+    return status;
+}
+
+void pw_plan_release(struct pw_plan *plan)
+{
+    for (size_t i = 0; i < plan->job_count; i++)
+        release_job(&plan->jobs[i]);
+    for (size_t i = 0; i < plan->figure_count; i++) {
+        free(plan->figures[i].together);
+        free(plan->figures[i].baseline);
+        free(plan->figures[i].alone);
+    }
+    tdestroy(plan->index, free);
+    tdestroy(plan->options, free);
+    free(plan->jobs);
+    free(plan->figures);
+    *plan = (struct pw_plan){0};
+}

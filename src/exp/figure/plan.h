@@ -1,0 +1,44 @@
+/* The runs that figures need: each once, however many figures, variants and metrics ask for it.
+ *
+ * A run is what the store says it is: effective options, workload and seed. So a program that is the only one on the GPU is
+ * its own run alone, and a design under another name, or an option set to what it is anyway, adds no run. */
+#ifndef PW_EXP_PLAN_H
+#define PW_EXP_PLAN_H
+
+#include "exp/figure/figure.h"
+
+#include <stdint.h>
+
+struct pw_job {
+    char *machine, *design, *workload;
+    char **sets;
+    size_t set_count;
+    uint64_t seed;
+    const char *options; /* effective, as pw_run_options writes them; the plan's, the same text is the same pointer */
+    double cost;         /* estimated CPU seconds (experiments/sizes.yaml) */
+};
+
+/* Which job stands behind which cell of a figure. -1: none is needed. */
+struct pw_plan_figure {
+    const struct pw_figure *figure;
+    int *together; /* [variant * workload_count + workload] */
+    /* [(variant * workload_count + workload) * apps + app]: that application alone, on as many SMs and the same machine: */
+    unsigned apps; /* the most that a workload of the figure has */
+    int *baseline; /* with design gpu-mmu and only the figure's own options */
+    int *alone;    /* with the variant's design and options */
+};
+
+struct pw_plan {
+    size_t job_count, figure_count;
+    struct pw_job *jobs;
+    struct pw_plan_figure *figures;
+    void *index;   /* jobs by their inputs */
+    void *options; /* texts of jobs' options */
+};
+
+/* Adds a figure's runs; only those that its measures, columns and claims ask for. Figures stay the caller's. The plan
+ * starts as {0} and is released after a failure too. */
+enum pw_status pw_plan_add(struct pw_plan *p, const struct pw_figure *f, struct pw_error *err);
+void pw_plan_release(struct pw_plan *p);
+
+#endif

@@ -1,0 +1,45 @@
+/* The cells of a table. They are kept one after the other in one buffer, each ended by a zero byte; a heading is a row of
+ * one cell that starts with PW_TABLE_HEADING. How they are laid out is in table_layout.c. */
+#include "exp/format/table.h"
+
+#include "sim/c_locale.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CELL_CAPACITY = 512 };
+
+static void end_cell(struct pw_table *t)
+{
+    pw_text_append(&t->bytes, "", 1);
+    t->cells++;
+}
+
+void pw_table_cell(struct pw_table *t, const char *string)
+{
+    pw_text_add(&t->bytes, string);
+    end_cell(t);
+}
+
+void pw_table_cell_printable(struct pw_table *t, const char *string)
+{
+    pw_text_printable(&t->bytes, string);
+    end_cell(t);
+}
+
+void pw_table_print(struct pw_table *t, const char *format, ...)
+{
+    char cell[CELL_CAPACITY];
+    va_list arguments;
+    va_start(arguments, format);
+    pw_c_vsnprintf(cell, sizeof cell, format, arguments);
+    va_end(arguments);
+    pw_table_cell(t, cell);
+}
+
+void pw_table_heading(struct pw_table *t, const char *string)
+{
+    pw_text_fill(&t->bytes, PW_TABLE_HEADING, 1);
+    pw_table_cell(t, string);
+}

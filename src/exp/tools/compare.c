@@ -1,0 +1,389 @@
+/* The grid of a comparison and the runs behind it.
+ *
+ * The effective options of every machine, design and combination of values are found once, and the same options are the
+ * same run: a setting that only repeats what a machine says, or a design under two names, costs nothing. So there are as many
+ * runs as different options times workloads times seeds. */
+#include "exp/tools/compare.h"
+
+#include "system/inputs.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pw_compare_private {
+    char **pairs;       /* [values * setting_count + setting]: "key=value" */
+    char **options;     /* [place of options]: effective, the same text once */
+    size_t *number;     /* [place of options]: of these options among the different ones */
+    size_t place_count; /* of options: (machine * design_count + design) * values_count + values */
+    size_t different;   /* options */
+    char **workloads;   /* as they identify a run */
+};
+
+static enum pw_status no_memory(struct pw_error *err)
+{
+    return pw_fail_memory(err, "a comparison");
+}
+
+struct pw_compare_place pw_compare_place(const struct pw_compare *c, size_t row)
+{
+    struct pw_compare_place p;
+    p.seed = row % c->spec.seed_count;
+    row /= c->spec.seed_count;
+    p.values = row % c->values_count;
+    row /= c->values_count;
+    p.design = row % c->design_count;
+    row /= c->design_count;
+    p.machine = row % c->spec.machine_count;
+    p.workload = row / c->spec.machine_count;
+    return p;
+}
+
+static size_t options_place(const struct pw_compare *c, const struct pw_compare_place *p)
+{
+    return (p->machine * c->design_count + p->design) * c->values_count + p->values;
+}
+
+size_t pw_compare_row(const struct pw_compare *c, const struct pw_compare_place *p)
+{
+    size_t per_workload = c->private->place_count;
+    return (p->workload * per_workload + options_place(c, p)) * c->spec.seed_count + p->seed;
+}
+
+/* A setting that was read has a value at least. */
+static size_t value_count(const struct pw_compare *c, size_t setting)
+{
+    size_t count = c->settings[setting].value_count;
+    assert(count > 0);
+    return count;
+}
+
+static size_t value_number(const struct pw_compare *c, size_t values, size_t setting)
+{
+    for (size_t i = c->setting_count; i-- > setting + 1;)
+        values /= value_count(c, i);
+    return values % value_count(c, setting);
+}
+
+const char *pw_compare_value(const struct pw_compare *c, size_t values, size_t setting)
+{
+    return c->settings[setting].values[value_number(c, values, setting)];
+}
+
+size_t pw_compare_job(const struct pw_compare *c, size_t row)
+{
+    struct pw_compare_place p = pw_compare_place(c, row);
+    size_t number = c->private->number[options_place(c, &p)];
+    return (p.workload * c->private->different + number) * c->spec.seed_count + p.seed;
+}
+
+/* The same name twice in a list would only repeat rows. */
+static enum pw_status check_once(const char *what, const char *const *names, size_t count, struct pw_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(names[i], names[k]))
+                return pw_fail(err, PW_USER_ERROR, "%s %.200s is given twice", what, names[i]);
+    return PW_OK;
+}
+
+static enum pw_status check_lists(const struct pw_compare_spec *s, struct pw_error *err)
+{
+    enum pw_status status = check_once("machine", s->machines, s->machine_count, err);
+    if (status == PW_OK)
+        status = check_once("design", s->designs, s->design_count, err);
+    if (status == PW_OK)
+        status = check_once("--against:", s->references, s->reference_count, err);
+    if (status == PW_OK)
+        status = check_once("workload", s->workloads, s->workload_count, err);
+    for (size_t i = 0; status == PW_OK && i < s->seed_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (s->seeds[i] == s->seeds[k])
+                return pw_fail(err, PW_USER_ERROR, "seed %llu is given twice", (unsigned long long)s->seeds[i]);
+    return status;
+}
+
+static size_t find_design(const struct pw_compare *c, const char *name)
+{
+    size_t i = 0;
+    while (i < c->design_count && strcmp(c->designs[i], name) != 0)
+        i++;
+    return i;
+}
+
+static enum pw_status list_designs(struct pw_compare *c, struct pw_error *err)
+{
+    const struct pw_compare_spec *s = &c->spec;
+    c->designs = calloc(s->design_count + s->reference_count + 1, sizeof *c->designs);
+    c->references = calloc(s->reference_count + 1, sizeof *c->references);
+    if (!c->designs || !c->references)
+        return no_memory(err);
+    for (size_t i = 0; i < s->reference_count; i++) {
+        bool asked_for = false;
+        for (size_t k = 0; k < s->design_count; k++)
+            asked_for |= !strcmp(s->references[i], s->designs[k]);
+        if (!asked_for)
+            c->designs[c->design_count++] = s->references[i];
+    }
+    for (size_t i = 0; i < s->design_count; i++)
+        c->designs[c->design_count++] = s->designs[i];
+    for (size_t i = 0; i < s->reference_count; i++)
+        c->references[i] = find_design(c, s->references[i]);
+    return PW_OK;
+}
+
+static enum pw_status read_settings(struct pw_compare *c, struct pw_error *err)
+{
+    c->settings = calloc(c->spec.set_count + 1, sizeof *c->settings);
+    if (!c->settings)
+        return no_memory(err);
+    c->values_count = 1;
+    for (size_t i = 0; i < c->spec.set_count; i++) {
+        struct pw_setting *s = &c->settings[c->setting_count++];
+        enum pw_status status = pw_setting_read(c->spec.sets[i], s, err);
+        if (status != PW_OK)
+            return status;
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(c->settings[k].key, s->key))
+                return pw_fail(err, PW_USER_ERROR, "--set %s is given twice; several values are written %s=%s,%s",
+                               s->key, s->key, c->settings[k].values[0], s->values[0]);
+        if (s->value_count > PW_COMPARE_MAX_RUNS)
+            return pw_fail(err, PW_USER_ERROR, "--set %s: more than %d values", s->key, PW_COMPARE_MAX_RUNS);
+        if (c->values_count <= PW_COMPARE_MAX_RUNS)
+            c->values_count *= s->value_count;
+    }
+    return PW_OK;
+}
+
+/* Sizes of the grid, in floating point first: lists may be long. */
+static enum pw_status size_up(struct pw_compare *c, struct pw_error *err)
+{
+    const struct pw_compare_spec *s = &c->spec;
+    double rows = (double)s->workload_count * (double)s->machine_count * (double)c->design_count *
+                  (double)c->values_count * (double)s->seed_count;
+    if (rows > PW_COMPARE_MAX_RUNS)
+        return pw_fail(err, PW_USER_ERROR, "these are more than %d runs; compare less at a time", PW_COMPARE_MAX_RUNS);
+    c->row_count = (size_t)rows;
+    struct pw_compare_private *p = c->private;
+    p->place_count = s->machine_count * c->design_count * c->values_count;
+    p->pairs = calloc(c->values_count * c->setting_count + 1, sizeof *p->pairs);
+    p->options = calloc(p->place_count + 1, sizeof *p->options);
+    p->number = calloc(p->place_count + 1, sizeof *p->number);
+    p->workloads = calloc(s->workload_count + 1, sizeof *p->workloads);
+    return p->pairs && p->options && p->number && p->workloads ? PW_OK : no_memory(err);
+}
+
+static enum pw_status write_pairs(struct pw_compare *c, struct pw_error *err)
+{
+    for (size_t v = 0; v < c->values_count; v++)
+        for (size_t k = 0; k < c->setting_count; k++) {
+            struct pw_text text = {0};
+            pw_text_print(&text, "%s=%s", c->settings[k].key, pw_compare_value(c, v, k));
+            if (pw_text_finish(&text, err) != PW_OK)
+                return PW_FAILED;
+            c->private->pairs[v * c->setting_count + k] = text.bytes;
+        }
+    return PW_OK;
+}
+
+static struct pw_run_spec spec_at(const struct pw_compare *c, const struct pw_compare_place *p)
+{
+    char **pairs = c->private->pairs + p->values * c->setting_count;
+    return (struct pw_run_spec){.machine = c->spec.machines[p->machine],
+                                .design = c->designs[p->design],
+                                .workload = c->spec.workloads[p->workload],
+                                .sets = (const char *const *)pairs,
+                                .set_count = c->setting_count,
+                                .seed = c->spec.seeds[p->seed],
+                                .breakdown = true};
+}
+
+/* Says which combination a mistake is in. One that a machine or design makes by itself is not the combination's. */
+static enum pw_status blame(const struct pw_run_spec *spec, bool workload, enum pw_status status, struct pw_error *err)
+{
+    struct pw_run_spec bare = *spec;
+    struct pw_error ignored;
+    char *options = NULL;
+    bare.set_count = 0;
+    if (status != PW_USER_ERROR || (!workload && pw_run_options(&bare, &options, &ignored) != PW_OK))
+        return status;
+    free(options);
+    struct pw_text sets = {0};
+    for (size_t i = 0; i < spec->set_count; i++)
+        pw_text_print(&sets, " --set %s", spec->sets[i]);
+    pw_error_prefix(err, "-m %s -d %s%s%s%s", spec->machine, spec->design, workload ? " -w " : "",
+                    workload ? spec->workload : "", sets.bytes && !sets.failed ? sets.bytes : "");
+    pw_text_free(&sets);
+    return status;
+}
+
+static enum pw_status resolve_options(struct pw_compare *c, struct pw_error *err)
+{
+    for (size_t place = 0; place < c->private->place_count; place++) {
+        struct pw_compare_place p = pw_compare_place(c, place * c->spec.seed_count);
+        struct pw_run_spec spec = spec_at(c, &p);
+        enum pw_status status = pw_run_options(&spec, &c->private->options[place], err);
+        if (status != PW_OK)
+            return blame(&spec, false, status, err);
+    }
+    return PW_OK;
+}
+
+struct numbered {
+    const char *options;
+    size_t place;
+};
+
+static int by_options(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    int order = strcmp(x->options, y->options);
+    return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+/* Numbers the different options in the order of their first place. */
+static enum pw_status number_options(struct pw_compare *c, struct pw_error *err)
+{
+    struct pw_compare_private *p = c->private;
+    struct numbered *sorted = calloc(p->place_count + 1, sizeof *sorted);
+    if (!sorted)
+        return no_memory(err);
+    for (size_t i = 0; i < p->place_count; i++)
+        sorted[i] = (struct numbered){p->options[i], i};
+    qsort(sorted, p->place_count, sizeof *sorted, by_options);
+    /* First the first place that has the same options, then numbers. */
+    for (size_t i = 0, first = 0; i < p->place_count; i++) {
+        if (strcmp(sorted[i].options, sorted[first].options) != 0)
+            first = i;
+        p->number[sorted[i].place] = sorted[first].place;
+    }
+    free(sorted);
+    for (size_t i = 0; i < p->place_count; i++)
+        p->number[i] = p->number[i] == i ? p->different++ : p->number[p->number[i]];
+    return PW_OK;
+}
+
+static enum pw_status describe_jobs(struct pw_compare *c, struct pw_error *err)
+{
+    struct pw_compare_private *p = c->private;
+    c->job_count = c->spec.workload_count * p->different * c->spec.seed_count;
+    c->jobs = calloc(c->job_count + 1, sizeof *c->jobs);
+    c->runs = calloc(c->job_count + 1, sizeof(struct pw_stored_run *));
+    if (!c->jobs || !c->runs)
+        return no_memory(err);
+    for (size_t row = 0; row < c->row_count; row++) {
+        struct pw_pool_job *job = &c->jobs[pw_compare_job(c, row)];
+        struct pw_compare_place at = pw_compare_place(c, row);
+        if (job->inputs.core)
+            continue;
+        job->spec = spec_at(c, &at);
+        job->inputs = (struct pw_run_inputs){pw_core_version(), p->options[options_place(c, &at)],
+                                             p->workloads[at.workload], c->spec.seeds[at.seed]};
+        job->cost = 1;
+    }
+    return PW_OK;
+}
+
+static enum pw_status prepare(struct pw_compare *c, struct pw_error *err)
+{
+    enum pw_status status = check_lists(&c->spec, err);
+    if (status == PW_OK)
+        status = list_designs(c, err);
+    if (status == PW_OK)
+        status = read_settings(c, err);
+    if (status == PW_OK)
+        status = size_up(c, err);
+    for (size_t i = 0; status == PW_OK && i < c->spec.workload_count; i++)
+        status = pw_run_workload(c->spec.workloads[i], &c->private->workloads[i], err);
+    if (status == PW_OK)
+        status = write_pairs(c, err);
+    if (status == PW_OK)
+        status = resolve_options(c, err);
+    if (status == PW_OK)
+        status = number_options(c, err);
+    return status == PW_OK ? describe_jobs(c, err) : status;
+}
+
+enum pw_status pw_compare_create(const struct pw_compare_spec *spec, struct pw_compare **out, struct pw_error *err)
+{
+    *out = NULL;
+    struct pw_compare *c = calloc(1, sizeof *c);
+    if (!c || !(c->private = calloc(1, sizeof *c->private))) {
+        free(c);
+        return no_memory(err);
+    }
+    c->spec = *spec;
+    enum pw_status status = prepare(c, err);
+    if (status != PW_OK) {
+        pw_compare_destroy(c);
+        return status;
+    }
+    *out = c;
+    return PW_OK;
+}
+
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; texts && i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+void pw_compare_destroy(struct pw_compare *c)
+{
+    if (!c)
+        return;
+    struct pw_compare_private *p = c->private;
+    for (size_t i = 0; c->runs && i < c->job_count; i++)
+        pw_stored_run_free(c->runs[i]);
+    free_texts(p->pairs, c->values_count * c->setting_count);
+    free_texts(p->options, p->place_count);
+    free_texts(p->workloads, c->spec.workload_count);
+    for (size_t i = 0; c->settings && i < c->setting_count; i++)
+        pw_setting_release(&c->settings[i]);
+    free(p->number);
+    free(p);
+    free(c->settings);
+    free(c->designs);
+    free(c->references);
+    free(c->jobs);
+    free(c->runs);
+    free(c);
+}
+
+/* Runs take about as long as runs of their workload did before. */
+static enum pw_status estimate(struct pw_compare *c, struct pw_store *store, struct pw_error *err)
+{
+    size_t each = c->job_count / c->spec.workload_count;
+    for (size_t w = 0; w < c->spec.workload_count; w++) {
+        double seconds;
+        if (pw_store_seconds(store, c->private->workloads[w], &seconds, err) != PW_OK)
+            return err->status;
+        for (size_t i = 0; seconds > 0 && i < each; i++)
+            c->jobs[w * each + i].cost = seconds;
+    }
+    return PW_OK;
+}
+
+enum pw_status pw_compare_run(struct pw_compare *c, const struct pw_pool *pool, struct pw_error *err)
+{
+    struct pw_pool all = *pool;
+    all.jobs = c->jobs;
+    all.count = c->job_count;
+    all.finished = NULL;
+    enum pw_status status = estimate(c, pool->store, err);
+    bool missing = false;
+    for (size_t j = 0; status == PW_OK && j < c->job_count; j++) {
+        status = pw_pool_look_up(pool->store, &c->jobs[j], err);
+        if (status != PW_OK || c->jobs[j].run)
+            continue;
+        missing = true;
+        status = blame(&c->jobs[j].spec, true, pw_run_check(&c->jobs[j].spec, err), err);
+    }
+    if (status == PW_OK && missing)
+        status = pw_pool_run(&all, err);
+    for (size_t j = 0; status == PW_OK && j < c->job_count; j++)
+        if (c->jobs[j].run)
+            status = pw_store_load(pool->store, c->jobs[j].run, &c->runs[j], err);
+    return status;
+}

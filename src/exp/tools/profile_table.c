@@ -1,0 +1,240 @@
+/* A workload's profile for people: what the program is, what it allocates and launches, what its memory instructions
+ * touch, how soon a page is touched again and how many pages are in use as time goes by.
+ *
+ * Beside each reuse distance stands the share of touches that a fully associative LRU TLB of that many 4 KiB entries
+ * would miss, first touches included. Long lists of launches are cut; the JSON has them all. */
+#include "exp/format/table.h"
+#include "exp/tools/profile.h"
+
+#include <stdio.h>
+
+enum { BAR_COLUMNS = 32, MAX_LAUNCH_ROWS = 24, MAX_ALLOCATION_ROWS = 40 };
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+/* A bar of `value` against the longest, `most`; nothing at all only for nothing. */
+static void bar_cell(struct pw_table *t, uint64_t value, uint64_t most)
+{
+    char bar[BAR_COLUMNS + 1];
+    int filled = (int)(share(value, most) * BAR_COLUMNS + 0.5);
+    if (value && !filled)
+        filled = 1;
+    for (int i = 0; i < filled; i++)
+        bar[i] = '#';
+    bar[filled] = 0;
+    pw_table_cell(t, bar);
+}
+
+static void integer_cell(struct pw_table *t, uint64_t value)
+{
+    char number[PW_NUMBER_CAPACITY];
+    pw_format_integer(number, value);
+    pw_table_cell(t, number);
+}
+
+static void bytes_cell(struct pw_table *t, uint64_t value)
+{
+    char number[PW_NUMBER_CAPACITY];
+    pw_format_bytes(number, (double)value);
+    pw_table_cell(t, number);
+}
+
+/* Ends with NULL. */
+static void cells(struct pw_table *t, const char *const *texts)
+{
+    for (; *texts; texts++)
+        pw_table_cell(t, *texts);
+}
+
+static void cut(struct pw_text *out, size_t shown, size_t count)
+{
+    if (shown < count)
+        pw_text_print(out, "  … and %zu more row%s; --json has all\n", count - shown, pw_plural(count - shown));
+}
+
+static void add_description(const struct pw_profile *p, struct pw_text *out)
+{
+    struct pw_text head = {0};
+    pw_text_print(&head, "%s: %s\n  suite %s%s%s, seed %llu\n", p->workload, p->summary, p->suite,
+                  *p->papers ? ", used by " : "", p->papers, (unsigned long long)p->seed);
+    pw_text_prose(out, 0, 2, head.bytes ? head.bytes : "");
+    out->failed |= head.failed;
+    pw_text_free(&head);
+    struct pw_table t = {.columns = 5, .align = "lrrl", .indent = "  "};
+    pw_text_add(out, "\nParameters\n");
+    cells(&t, (const char *const[]){"name", "value", "default", "range", "summary", NULL});
+    for (size_t i = 0; i < p->parameter_count; i++) {
+        const struct pw_workload_parameter *q = &p->parameters[i];
+        cells(&t, (const char *const[]){q->name, q->value, q->fallback, q->range, q->summary, NULL});
+    }
+    pw_table_finish(&t, out);
+    if (!p->size_count)
+        return;
+    struct pw_table sizes = {.columns = 2, .align = "l", .indent = "  "};
+    pw_text_add(out, "\nSizes (size=NAME)\n");
+    for (size_t i = 0; i < p->size_count; i++)
+        cells(&sizes, (const char *const[]){p->sizes[i].name, p->sizes[i].parameters, NULL});
+    pw_table_finish(&sizes, out);
+}
+
+static void add_allocations(const struct pw_profile *p, struct pw_text *out)
+{
+    char total[PW_NUMBER_CAPACITY], peak[PW_NUMBER_CAPACITY];
+    pw_format_bytes(total, (double)p->allocated_bytes);
+    pw_format_bytes(peak, (double)p->peak_bytes);
+    pw_text_print(out, "\nAllocations: %zu, %s in all, %s at one time\n", p->allocation_count, total, peak);
+    struct pw_table t = {.columns = 4, .align = "lrrl", .indent = "  "};
+    if (p->allocation_count)
+        cells(&t, (const char *const[]){"name", "size", "pages touched", "lifetime", NULL});
+    size_t shown = p->allocation_count < MAX_ALLOCATION_ROWS ? p->allocation_count : MAX_ALLOCATION_ROWS;
+    for (size_t i = 0; i < shown; i++) {
+        const struct pw_profile_allocation *a = &p->allocations[i];
+        pw_table_cell(&t, a->name);
+        bytes_cell(&t, a->bytes);
+        integer_cell(&t, a->pages_touched);
+        char from[64] = "", to[64] = "";
+        if (a->launches_before)
+            snprintf(from, sizeof from, "allocated after launch %llu", (unsigned long long)a->launches_before);
+        if (a->launches_until_free != UINT64_MAX)
+            snprintf(to, sizeof to, "freed after launch %llu", (unsigned long long)a->launches_until_free);
+        pw_table_print(&t, "%s%s%s", from, *from && *to ? ", " : "", to);
+    }
+    pw_table_finish(&t, out);
+    cut(out, shown, p->allocation_count);
+}
+
+static void dimensions_cell(struct pw_table *t, const uint32_t d[3])
+{
+    if (d[2] > 1)
+        pw_table_print(t, "%u x %u x %u", d[0], d[1], d[2]);
+    else if (d[1] > 1)
+        pw_table_print(t, "%u x %u", d[0], d[1]);
+    else
+        pw_table_print(t, "%u", d[0]);
+}
+
+static void add_launches(const struct pw_profile *p, struct pw_text *out)
+{
+    char launches[PW_NUMBER_CAPACITY], ctas[PW_NUMBER_CAPACITY], warps[PW_NUMBER_CAPACITY];
+    pw_format_integer(launches, p->kernel_launches);
+    pw_format_integer(ctas, p->ctas);
+    pw_format_integer(warps, p->warps);
+    pw_text_print(out, "\nLaunches: %s, %s CTA%s, %s warp%s\n", launches, ctas, pw_plural(p->ctas), warps,
+                  pw_plural(p->warps));
+    struct pw_table t = {.columns = 7, .align = "lr", .indent = "  "};
+    if (p->launch_count)
+        cells(&t,
+              (const char *const[]){"kernel", "times", "grid", "block", "shared", "warp instructions", "memory", NULL});
+    size_t shown = p->launch_count < MAX_LAUNCH_ROWS ? p->launch_count : MAX_LAUNCH_ROWS;
+    for (size_t i = 0; i < shown; i++) {
+        const struct pw_profile_launch *l = &p->launches[i];
+        pw_table_cell(&t, l->name);
+        integer_cell(&t, l->count);
+        dimensions_cell(&t, l->grid);
+        dimensions_cell(&t, l->block);
+        bytes_cell(&t, l->shared_bytes);
+        integer_cell(&t, l->warp_instructions);
+        integer_cell(&t, l->memory_instructions);
+    }
+    pw_table_finish(&t, out);
+    cut(out, shown, p->launch_count);
+}
+
+static void add_instructions(const struct pw_profile *p, struct pw_text *out)
+{
+    struct pw_table t = {.columns = 3, .align = "lrl", .indent = "  "};
+    const struct {
+        const char *name;
+        uint64_t value;
+        bool average; /* per memory instruction, instead of a share of them */
+    } rows[] = {
+        {"loads", p->loads, false}, {"stores", p->stores, false},    {"atomics", p->atomics, false},
+        {"lanes", p->lanes, true},  {"128 B lines", p->lines, true}, {"4 KB pages", p->pages, true},
+    };
+    pw_text_add(out, "\nInstructions\n");
+    pw_table_cell(&t, "warp instructions");
+    integer_cell(&t, p->warp_instructions);
+    pw_table_cell(&t, "");
+    pw_table_cell(&t, "memory instructions");
+    integer_cell(&t, p->memory_instructions);
+    pw_table_print(&t, "%.2f%% of them", 100 * share(p->memory_instructions, p->warp_instructions));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pw_table_print(&t, "  %s", rows[i].name);
+        integer_cell(&t, rows[i].value);
+        double quotient = share(rows[i].value, p->memory_instructions);
+        if (rows[i].average)
+            pw_table_print(&t, "%.2f per memory instruction", quotient);
+        else
+            pw_table_print(&t, "%.2f%%", 100 * quotient);
+    }
+    char size[PW_NUMBER_CAPACITY];
+    pw_format_bytes(size, 4096 * (double)p->distinct_pages);
+    pw_table_cell(&t, "distinct 4 KB pages");
+    integer_cell(&t, p->distinct_pages);
+    pw_table_cell(&t, size);
+    pw_table_finish(&t, out);
+}
+
+static void add_reuse(const struct pw_profile *p, struct pw_text *out)
+{
+    size_t count = PW_REUSE_BUCKETS;
+    uint64_t most = p->distinct_pages, missed = p->pages;
+    while (count && !p->reuse[count - 1])
+        count--;
+    for (size_t i = 0; i < count; i++)
+        most = p->reuse[i] > most ? p->reuse[i] : most;
+    pw_text_add(out, "\nReuse of 4 KB pages: other pages touched since the last touch\n");
+    struct pw_table t = {.columns = 5, .align = "rrrrl", .indent = "  "};
+    cells(&t, (const char *const[]){"distance", "touches", "LRU entries", "misses", "", NULL});
+    for (size_t i = 0; i < count; i++) {
+        missed -= p->reuse[i];
+        if (i < 2)
+            pw_table_print(&t, "%zu", i);
+        else
+            pw_table_print(&t, "%llu-%llu", 1ULL << (i - 1), (1ULL << i) - 1);
+        integer_cell(&t, p->reuse[i]);
+        integer_cell(&t, UINT64_C(1) << i);
+        pw_table_print(&t, "%.2f%%", 100 * share(missed, p->pages));
+        bar_cell(&t, p->reuse[i], most);
+    }
+    pw_table_cell(&t, "first touch");
+    integer_cell(&t, p->distinct_pages);
+    pw_table_cell(&t, "any");
+    pw_table_print(&t, "%.2f%%", 100 * share(p->distinct_pages, p->pages));
+    bar_cell(&t, p->distinct_pages, most);
+    pw_table_finish(&t, out);
+}
+
+static void add_slices(const struct pw_profile *p, struct pw_text *out)
+{
+    char width[PW_NUMBER_CAPACITY];
+    uint64_t most = 0;
+    pw_format_integer(width, p->slice_instructions);
+    for (size_t i = 0; i < p->slice_count; i++)
+        most = p->slices[i].pages > most ? p->slices[i].pages : most;
+    pw_text_print(out, "\nPages over time, in slices of %s warp instructions\n", width);
+    struct pw_table t = {.columns = 4, .align = "rrrl", .indent = "  "};
+    cells(&t, (const char *const[]){"slice", "pages", "new pages", "", NULL});
+    for (size_t i = 0; i < p->slice_count; i++) {
+        pw_table_print(&t, "%zu", i);
+        integer_cell(&t, p->slices[i].pages);
+        integer_cell(&t, p->slices[i].new_pages);
+        bar_cell(&t, p->slices[i].pages, most);
+    }
+    pw_table_finish(&t, out);
+}
+
+void pw_profile_table(const struct pw_profile *p, struct pw_text *out)
+{
+    add_description(p, out);
+    add_allocations(p, out);
+    add_launches(p, out);
+    add_instructions(p, out);
+    if (!p->pages)
+        return;
+    add_reuse(p, out);
+    add_slices(p, out);
+}

@@ -1,0 +1,239 @@
+/* Parses "NAME:key=value:key=value" into a workload with its parameters. Keys not given have their defaults, or what the
+ * preset chosen with size=NAME says; of a key given twice, the last counts. */
+#include "workload/runtime/host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct common {
+    bool values;
+    double scale;
+};
+
+static const struct pw_option common_rows[] = {
+    {"values", PW_OPTION_BOOL, offsetof(struct common, values), 0, 0, "on", "", NULL,
+     "compute real results; off needs no host memory for arrays", false},
+    {"scale", PW_OPTION_NUMBER, offsetof(struct common, scale), 1e-6, 1e6, "1", "", NULL,
+     "multiplies the size of the workload's data", false},
+    {0},
+};
+
+enum { MAX_NAMES = 128 };
+
+static void suggest(const char *wrong, const char *const *names, char *out, size_t capacity)
+{
+    const char *near = pw_suggest(wrong, names);
+    if (near)
+        snprintf(out, capacity, "; did you mean %s?", near);
+    else
+        out[0] = 0;
+}
+
+static enum pw_status unknown_workload(const char *name, struct pw_error *err)
+{
+    const char *names[MAX_NAMES + 1];
+    size_t n = 0;
+    for (; pw_workloads[n] && n < MAX_NAMES; n++)
+        names[n] = pw_workloads[n]->name;
+    names[n] = NULL;
+    char hint[128];
+    suggest(name, names, hint, sizeof hint);
+    if (strpbrk(name, "./")) /* the end of a file's name */
+        return pw_fail(err, PW_USER_ERROR, "unknown workload '%s'; a ',' separates workloads, so no value can hold one",
+                       name);
+    return pw_fail(err, PW_USER_ERROR, "unknown workload '%s'%s", name,
+                   hint[0] ? hint : "; `pagewalk list workloads` names them");
+}
+
+static enum pw_status unknown_key(const struct pw_workload *workload, const char *key, struct pw_error *err)
+{
+    const char *names[MAX_NAMES + 1];
+    size_t n = 0;
+    char all[512];
+    size_t length = 0;
+    all[0] = 0;
+    const struct pw_option *tables[] = {workload->parameters, common_rows};
+    for (size_t t = 0; t < 2; t++)
+        for (const struct pw_option *row = tables[t]; row->name && n < MAX_NAMES; row++) {
+            names[n++] = row->name;
+            if (length < sizeof all)
+                length += (size_t)snprintf(all + length, sizeof all - length, " %s", row->name);
+        }
+    names[n] = NULL;
+    char hint[128];
+    suggest(key, names, hint, sizeof hint);
+    return pw_fail(err, PW_USER_ERROR, "workload %s has no parameter '%s'%s (it has%s)", workload->name, key, hint,
+                   all);
+}
+
+static const struct pw_option *find_row(const struct pw_option *rows, const char *name)
+{
+    for (; rows->name; rows++)
+        if (!strcmp(rows->name, name))
+            return rows;
+    return NULL;
+}
+
+static enum pw_status set_defaults(const struct pw_option *rows, void *target, struct pw_error *err)
+{
+    for (; rows->name; rows++)
+        if (pw_option_parse(rows, rows->fallback, 0, (char *)target + rows->offset, err))
+            return err ? err->status : PW_FAILED;
+    return PW_OK;
+}
+
+/* `pair` is a copy that may be cut up. */
+static enum pw_status set_pair(const struct pw_workload *workload, char *pair, void *parameters, struct common *common,
+                               struct pw_error *err)
+{
+    char *equals = strchr(pair, '=');
+    if (!equals || equals == pair)
+        return pw_fail(err, PW_USER_ERROR, "workload %s: '%s' is not key=value%s", workload->name, pair,
+                       strpbrk(pair, "./") ? "; a ':' separates parameters, so no value can hold one" : "");
+    *equals = 0;
+    const struct pw_option *row = find_row(workload->parameters, pair);
+    char *target = parameters;
+    if (!row) {
+        row = find_row(common_rows, pair);
+        target = (char *)common;
+    }
+    if (!row)
+        return unknown_key(workload, pair, err);
+    if (row->type == PW_OPTION_TEXT && !equals[1])
+        return pw_fail(err, PW_USER_ERROR, "workload %s: %s has no value; give one, or leave %s= out", workload->name,
+                       pair, pair);
+    enum pw_status status = pw_option_parse(row, equals + 1, 0, target + row->offset, err);
+    if (status)
+        pw_error_prefix(err, "workload %s", workload->name);
+    return status;
+}
+
+static enum pw_status set_pairs(const struct pw_workload *workload, char *pairs, void *parameters,
+                                struct common *common, struct pw_error *err)
+{
+    enum pw_status status = PW_OK;
+    while (status == PW_OK && pairs)
+        status = set_pair(workload, strsep(&pairs, ":"), parameters, common, err);
+    return status;
+}
+
+static enum pw_status apply_preset(const struct pw_workload *workload, const char *name, void *parameters,
+                                   struct common *common, struct pw_error *err)
+{
+    const char *names[MAX_NAMES + 1] = {NULL};
+    size_t n = 0;
+    for (const struct pw_preset *p = workload->presets; p && p->name && n < MAX_NAMES; p++) {
+        names[n++] = p->name;
+        if (strcmp(p->name, name) != 0)
+            continue;
+        char pairs[sizeof((struct pw_program *)0)->text];
+        snprintf(pairs, sizeof pairs, "%s", p->parameters);
+        return set_pairs(workload, pairs, parameters, common, err);
+    }
+    char hint[128];
+    suggest(name, names, hint, sizeof hint);
+    return pw_fail(err, PW_USER_ERROR, "workload %s has no size '%s'%s%s", workload->name, name, hint,
+                   hint[0] ? ""
+                   : n     ? "; `pagewalk list workloads` names them"
+                           : "; it has no presets");
+}
+
+/* Takes the pairs size=NAME out of the text and applies them; the rest is set afterwards, whatever the order. */
+static enum pw_status apply_presets(const struct pw_workload *workload, char *pairs, void *parameters,
+                                    struct common *common, struct pw_error *err)
+{
+    if (!pairs || find_row(workload->parameters, "size"))
+        return PW_OK;
+    enum pw_status status = PW_OK;
+    char copy[sizeof((struct pw_program *)0)->text], *rest = copy, *kept = pairs;
+    snprintf(copy, sizeof copy, "%s", pairs);
+    *kept = 0;
+    while (status == PW_OK && rest) {
+        const char *pair = strsep(&rest, ":");
+        if (!strncmp(pair, "size=", 5))
+            status = apply_preset(workload, pair + 5, parameters, common, err);
+        else
+            kept += sprintf(kept, "%s%s", kept == pairs ? "" : ":", pair);
+    }
+    return status;
+}
+
+/* Whether something is missing between the ':' of the parameters. */
+static bool has_gap(const char *pairs)
+{
+    if (!pairs)
+        return false;
+    size_t length = strlen(pairs);
+    return !length || pairs[0] == ':' || pairs[length - 1] == ':' || strstr(pairs, "::");
+}
+
+enum pw_status pw_program_parse(const char *text, struct pw_program *out, struct pw_error *err)
+{
+    *out = (struct pw_program){0};
+    size_t length = strlen(text);
+    if (length >= sizeof out->text)
+        return pw_fail(err, PW_USER_ERROR, "workload '%.40s…' is longer than %zu characters", text,
+                       sizeof out->text - 1);
+    char copy[sizeof out->text];
+    memcpy(copy, text, length + 1);
+
+    char *rest = copy;
+    const char *name = strsep(&rest, ":");
+    const struct pw_workload *workload = pw_workload_find(name);
+    if (!workload)
+        return unknown_workload(name, err);
+
+    void *parameters = calloc(1, workload->parameters_bytes ? workload->parameters_bytes : 1);
+    if (!parameters)
+        return pw_fail_memory(err, "workload parameters");
+    struct common common = {0};
+    enum pw_status status = set_defaults(common_rows, &common, err);
+    if (!status)
+        status = set_defaults(workload->parameters, parameters, err);
+    if (!status && has_gap(rest))
+        status = pw_fail(err, PW_USER_ERROR,
+                         "workload %s: a parameter is missing beside a ':'; give key=value there, or "
+                         "leave the ':' out",
+                         workload->name);
+    if (!status)
+        status = apply_presets(workload, rest, parameters, &common, err);
+    if (!status && rest && *rest)
+        status = set_pairs(workload, rest, parameters, &common, err);
+    if (!status && workload->needs_values && !common.values)
+        status = pw_fail(err, PW_USER_ERROR, "workload %s: its addresses depend on its data, so it needs values=on",
+                         workload->name);
+    if (status) {
+        free(parameters);
+        return status;
+    }
+    *out = (struct pw_program){
+        .workload = workload, .parameters = parameters, .values = common.values, .scale = common.scale};
+    memcpy(out->text, text, length + 1);
+    return PW_OK;
+}
+
+void pw_program_release(struct pw_program *p)
+{
+    free(p->parameters);
+    *p = (struct pw_program){0};
+}
+
+bool pw_program_parameter(const struct pw_program *p, size_t index, struct pw_option_view *out)
+{
+    const struct common common = {.values = p->values, .scale = p->scale};
+    const struct pw_option *row = p->workload->parameters;
+    const char *target = p->parameters;
+    for (; row->name && index; row++)
+        index--;
+    if (!row->name) {
+        if (index >= sizeof common_rows / sizeof *common_rows - 1)
+            return false;
+        row = &common_rows[index];
+        target = (const char *)&common;
+    }
+    *out = (struct pw_option_view){.row = row};
+    snprintf(out->name, sizeof out->name, "%s", row->name);
+    pw_option_format(row, target + row->offset, out->value, sizeof out->value);
+    return true;
+}
