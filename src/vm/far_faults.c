@@ -1,3 +1,4 @@
+/* The registers are an index pool with a set of SMs for each page. The model is described in far_faults.h. */
 #include "vm/far_faults.h"
 
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "policy/tlb/tlb_policy.h"
 #include "sim/option.h"
 #include "sim/stats.h"
+#include "vm/page_table.h"
 
 struct pw_tlb_config {
     uint32_t organisation; /* index into pw_tlb_policies */

@@ -1,6 +1,7 @@
 /* What every TLB organisation must hold to: a hit gives the frame the page table gives, never another address space's;
  * what is invalidated is gone; an array of 0 entries holds nothing. */
 #include "policy/tlb/tlb_policy.h"
+#include "vm/page_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

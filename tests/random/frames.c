@@ -1,5 +1,5 @@
 /* Frames under random operations, against an array of owners that is searched frame by frame. */
-#include "vm/frames.h"
+#include "page/frames.h"
 #include "sim/random.h"
 
 #include <setjmp.h>

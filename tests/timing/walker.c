@@ -2,8 +2,8 @@
  *
  * The MMU is driven directly, with walks of a fixed time; a client in the place of the SMs writes down when each answer
  * arrives. */
+#include "page/frames.h"
 #include "timed.h"
-#include "vm/frames.h"
 
 enum { APPS = 2, FIRST_PAGE = 0x7f4000, PAGES = 256, ANSWERS = 512 };
 

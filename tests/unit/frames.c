@@ -1,5 +1,5 @@
 /* Frames: runs, owners, searches across the levels of the summaries, limits. */
-#include "vm/frames.h"
+#include "page/frames.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

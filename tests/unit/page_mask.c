@@ -1,5 +1,5 @@
 /* Sets of pages against arrays of 512 flags. */
-#include "uvm/page_mask.h"
+#include "page/page_mask.h"
 #include "sim/random.h"
 
 #include <setjmp.h>

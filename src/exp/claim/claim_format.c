@@ -1,3 +1,4 @@
+/* How the values of a claim are shown. The rules are in claim_format.h. */
 #include "exp/claim/claim_format.h"
 
 #include <math.h>

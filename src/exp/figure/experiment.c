@@ -1,3 +1,4 @@
+/* Makes the runs of a figure and evaluates it: plan, pool, store and expressions put together (experiment.h). */
 #include "exp/figure/experiment.h"
 
 #include "system/inputs.h"

@@ -1,3 +1,4 @@
+/* The figures that are compiled in, for listings. */
 #include "exp/figure/figure_list.h"
 
 #include "exp/figure/figure.h"

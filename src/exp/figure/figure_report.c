@@ -1,3 +1,4 @@
+/* A figure for people: its table, its claims and its notes. */
 #include "exp/figure/figure_report.h"
 
 #include "exp/claim/claim_format.h"

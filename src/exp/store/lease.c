@@ -1,3 +1,4 @@
+/* Locks on single bytes of a file. The rules are in lease.h. */
 #include "exp/store/lease.h"
 
 #include <errno.h>

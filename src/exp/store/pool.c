@@ -1,3 +1,4 @@
+/* Forks workers, waits for them and for other processes, and keeps count. The rules are in pool.h. */
 #include "exp/store/pool.h"
 
 #include "exp/store/lease.h"

@@ -27,8 +27,9 @@
 #ifndef PW_POLICY_DRAM_H
 #define PW_POLICY_DRAM_H
 
-#include "mem/request.h"
 #include "sim/option.h"
+
+struct pw_request;
 
 enum { PW_DRAM_MAX_BANKS = 64, PW_DRAM_RANKS = 4, PW_DRAM_RANK_SHIFT = 60 };
 

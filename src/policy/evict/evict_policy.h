@@ -5,7 +5,7 @@
 #ifndef PW_POLICY_EVICT_H
 #define PW_POLICY_EVICT_H
 
-#include "uvm/page_mask.h"
+#include "page/page_mask.h"
 
 enum pw_evict_order {
     PW_ORDER_PAGES,  /* pages that were accessed, least recently first; then the others, as they came (UVM, Sec. 4.2) */

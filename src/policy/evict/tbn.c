@@ -3,8 +3,8 @@
  * The candidate's 64 KiB leaf goes. Then every node above the leaves that is strictly less than half valid is emptied,
  * from the bottom up: emptying a node lowers only its ancestors, which come later, so one pass ends where the paper's
  * repetition ends, with every node either empty or at least half valid. */
+#include "page/page_tree.h"
 #include "policy/evict/evict_policy.h"
-#include "uvm/page_tree.h"
 
 static void choose(const struct pw_evict_view *view, struct pw_page_mask *out)
 {

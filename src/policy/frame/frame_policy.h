@@ -5,9 +5,9 @@
 #ifndef PW_POLICY_FRAME_H
 #define PW_POLICY_FRAME_H
 
+#include "page/frames.h"
 #include "sim/option.h"
 #include "sim/random.h"
-#include "vm/frames.h"
 
 struct pw_frame_request {
     pw_owner owner;

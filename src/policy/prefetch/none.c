@@ -1,6 +1,6 @@
 /* On demand: a fault brings in what faulted, 4 KiB at a time (UVM, Sec. 2.2). */
+#include "page/page_tree.h"
 #include "policy/prefetch/prefetch_policy.h"
-#include "uvm/page_tree.h"
 
 static void choose(const struct pw_prefetch_view *view, struct pw_random *random, struct pw_page_mask *out)
 {

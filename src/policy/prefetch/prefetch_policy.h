@@ -5,8 +5,8 @@
 #ifndef PW_POLICY_PREFETCH_H
 #define PW_POLICY_PREFETCH_H
 
+#include "page/page_mask.h"
 #include "sim/random.h"
-#include "uvm/page_mask.h"
 
 struct pw_prefetch_view {
     struct pw_page_mask exists;   /* pages that the allocation has in this block, rounding included */

@@ -2,8 +2,8 @@
  *
  * Pages that come with the same request are drawn without replacement, so that each faulted page gets one of its own as
  * long as there are any. */
+#include "page/page_tree.h"
 #include "policy/prefetch/prefetch_policy.h"
-#include "uvm/page_tree.h"
 
 /* The n-th page of the set, which has more than n. */
 static unsigned nth_page(const struct pw_page_mask *m, unsigned n)

@@ -1,7 +1,7 @@
 /* Sequential-local: the aligned 64 KiB basic block of each page that faulted (UVM, Sec. 3.2), wherever in it the page
  * lies. It never reaches beyond, so it needs to know nothing of other basic blocks. */
+#include "page/page_tree.h"
 #include "policy/prefetch/prefetch_policy.h"
-#include "uvm/page_tree.h"
 
 static void choose(const struct pw_prefetch_view *view, struct pw_random *random, struct pw_page_mask *out)
 {

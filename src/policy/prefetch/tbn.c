@@ -4,8 +4,8 @@
  * of its capacity is filled, from the bottom up: filling a node raises only its ancestors, which come later, so one pass
  * ends where the paper's repeated balancing ends, with every node either full or at most half full. What an allocation
  * has beyond whole 2 MiB pieces is rounded up to a full tree of its own. */
+#include "page/page_tree.h"
 #include "policy/prefetch/prefetch_policy.h"
-#include "uvm/page_tree.h"
 
 static void extent(unsigned pages, bool alone, unsigned *out_exists, unsigned *out_tree)
 {

@@ -3,6 +3,7 @@
  * It holds nothing and asks the page table, so there is nothing to fill, to replace or to invalidate. As with any
  * organisation an array of 0 entries never hits. */
 #include "policy/tlb/tlb_policy.h"
+#include "vm/page_table.h"
 
 #include <stdlib.h>
 

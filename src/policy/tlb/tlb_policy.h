@@ -7,7 +7,8 @@
 #define PW_POLICY_TLB_H
 
 #include "sim/option.h"
-#include "vm/page_table.h"
+
+struct pw_page_table;
 
 struct pw_tlb_shape {
     uint32_t entries;  /* 0: the array holds nothing */

@@ -1,6 +1,6 @@
 /* A set of pages of one 2 MiB block: bit i is the block's i-th 4 KiB page. */
-#ifndef PW_UVM_PAGE_MASK_H
-#define PW_UVM_PAGE_MASK_H
+#ifndef PW_PAGE_PAGE_MASK_H
+#define PW_PAGE_PAGE_MASK_H
 
 #include <stdbool.h>
 #include <stdint.h>

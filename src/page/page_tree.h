@@ -4,10 +4,10 @@
  * Nodes of one height are visited from left to right by
  *     for (unsigned first = 0; first < tree_pages; first += size)
  * with `size` = PW_LEAF_PAGES << h; the last one of a tree that is no power of two is cut off at its end. */
-#ifndef PW_UVM_PAGE_TREE_H
-#define PW_UVM_PAGE_TREE_H
+#ifndef PW_PAGE_PAGE_TREE_H
+#define PW_PAGE_PAGE_TREE_H
 
-#include "uvm/page_mask.h"
+#include "page/page_mask.h"
 
 /* The pages of the smallest full tree, 2^i leaves, that holds so many. */
 static inline unsigned pw_tree_round(unsigned pages)

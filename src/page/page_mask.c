@@ -1,5 +1,5 @@
 /* Sets of pages by ranges and runs: whole words where a range covers them. */
-#include "uvm/page_mask.h"
+#include "page/page_mask.h"
 
 /* The bits of word `word` that lie in [first, outer). */
 static uint64_t word_range(unsigned word, unsigned first, unsigned outer)

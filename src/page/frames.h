@@ -4,8 +4,8 @@
  * Finding the lowest free run of any of the three sizes takes a few steps whatever the size of memory: bitmaps of
  * bitmaps say which 2 MiB blocks have a free frame, a free 64 KiB run, or are free altogether. Which run to take is the
  * business of a frame policy (policy/frame/frame_policy.h). */
-#ifndef PW_VM_FRAMES_H
-#define PW_VM_FRAMES_H
+#ifndef PW_PAGE_FRAMES_H
+#define PW_PAGE_FRAMES_H
 
 #include "sim/status.h"
 #include "sim/types.h"

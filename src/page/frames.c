@@ -6,7 +6,7 @@
  * only address space until it is used. A search reads one word per level of the tree and one cache line of the block.
  *
  * The owner of each frame is kept in an array of its own, two bytes a frame. */
-#include "vm/frames.h"
+#include "page/frames.h"
 
 #include "sim/option.h"
 
