@@ -101,7 +101,7 @@ static int advise(const struct arguments *a)
     if (status == PW_OK)
         status = run_all(a, advice, store, &err);
     int code = PW_OK;
-    if (status == PW_OK || (status == PW_INTERRUPTED && advice->known))
+    if (status == PW_OK || (status == PW_INTERRUPTED && advice && advice->known))
         code = report(a, advice);
     if (status != PW_OK && code == PW_OK) {
         err.status = status;
@@ -131,7 +131,7 @@ static int check_sets(const struct arguments *a)
                                    "advise tries sizes of device memory itself, so --set %s is not for it; "
                                    "use --memory SIZE|N%%",
                                    a->sets.items[i]);
-    struct pw_run_spec *specs = calloc(a->designs.count, sizeof *specs);
+    struct pw_run_spec *specs = calloc(a->designs.count + 1, sizeof *specs);
     if (!specs)
         return pw_cli_fail(PW_FAILED, "out of memory");
     for (size_t i = 0; i < a->designs.count; i++)

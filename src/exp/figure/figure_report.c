@@ -103,8 +103,8 @@ static void columns_table(const struct pw_figure_outcome *o, bool each, struct p
     const struct pw_figure *f = o->figure;
     struct pw_table t = {.columns = 1 + f->column_count, .align = "lr", .indent = "  "};
     size_t count = list_rows(o, each, NULL);
-    struct row *rows = calloc(count, sizeof *rows);
-    double *values = calloc(count * f->column_count, sizeof *values);
+    struct row *rows = calloc(count + 1, sizeof *rows);
+    double *values = calloc(count * f->column_count + 1, sizeof *values);
     if (!rows || !values) {
         out->failed = true;
         goto out;

@@ -47,7 +47,7 @@ static enum pw_status values_of(const struct figure_reader *r, const struct figu
     enum pw_status status = PW_OK;
     *out = NULL;
     for (const char *at = e->value; status == PW_OK && (at = next_sweep(at, &length)); at += length) {
-        const char *values = NULL;
+        const char *values = "";
         char *name = strndup(at, length);
         status = name ? find_values(r, e, name, &values) : pw_figure_no_memory(r);
         if (status == PW_OK && *out && strcmp(*out, values) != 0)

@@ -154,7 +154,7 @@ static void write_heading(struct grid *g, size_t cell)
 /* A line per row, or more where cells are broken; text on lines of its own is that of the last column. */
 static void write_plain(struct grid *g, bool text_apart)
 {
-    size_t columns[PW_TABLE_MAX_COLUMNS];
+    size_t columns[PW_TABLE_MAX_COLUMNS] = {0};
     for (size_t c = 0; c < g->t->columns; c++)
         columns[c] = c;
     for (size_t i = 0; i < g->t->cells;) {

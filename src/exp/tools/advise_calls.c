@@ -184,10 +184,13 @@ static enum pw_status try_at(struct trying *c, size_t memory, struct pw_error *e
 {
     struct pw_advice *a = c->advice;
     const struct pw_advice_point *p = point_at(a, memory);
+    const struct pw_stored_run *r = p->run ? p->run : a->references[0].run;
+    if (!r) /* the policy fails with any memory, so nothing says which allocations matter */
+        return PW_OK;
     c->trial = &a->trials[a->trial_count++];
     *c->trial = (struct pw_advice_trial){
         .memory = memory, .search = {.baseline = p->cycles, .most = a->spec.tries, .run = run_tries, .context = c}};
-    enum pw_status status = find_allocations(c->trial, p->run ? p->run : a->references[0].run, err);
+    enum pw_status status = find_allocations(c->trial, r, err);
     if (status == PW_OK)
         status = find_given(c, err);
     if (status == PW_OK)
