@@ -9,14 +9,14 @@ static const char applications[] = "applications";
 
 #define UNLESS_IDEAL_L1                                                                                                \
     {                                                                                                                  \
-        {"l1_tlb.organisation", "plain"},                                                                              \
+        {"l1_tlb.organisation", "!ideal"},                                                                             \
         {                                                                                                              \
             "paging.mode", "!free"                                                                                     \
         }                                                                                                              \
     }
 #define UNLESS_IDEAL_L2                                                                                                \
     {                                                                                                                  \
-        {"l2_tlb.organisation", "plain"}, {"l2_tlb.enabled", "off"},                                                   \
+        {"l2_tlb.organisation", "!ideal"}, {"l2_tlb.enabled", "off"},                                                  \
         {                                                                                                              \
             "paging.mode", "!free"                                                                                     \
         }                                                                                                              \
@@ -24,7 +24,7 @@ static const char applications[] = "applications";
 
 /* The two arrays of a TLB (vm/tlb.h): one that the page sizes of the run cannot fill is not there. */
 #define ARRAYS_OF(tlb)                                                                                                 \
-    {tlb ".base_* " tlb ".large_*", {{tlb ".organisation", "plain"}}, NULL, false},                                    \
+    {tlb ".base_* " tlb ".large_*", {{tlb ".organisation", "!ideal"}}, NULL, false},                                   \
         {tlb ".base_entries " tlb ".base_ways", {{"page.size", "!2MB"}, {tlb ".large_as_base", "on"}}, NULL, false},   \
         {tlb ".base_subpages", {{"page.size", "!2MB"}}, NULL, false},                                                  \
         {tlb ".large_*", {{"page.size", "2MB"}, {"coalesce.policy", "!none"}}, NULL, false},                           \

@@ -1,7 +1,7 @@
 /* No option is dead: for each there is a run in which changing it changes a result, or the table of effects says why there
- * can be none. And what the table of effects
- * (system/effect.h) says of an option is true both ways: where it can have one the user is told nothing, and where it cannot,
- * changing it changes nothing and the user is told. A new option without a row here fails. */
+ * can be none. And what that table (system/effect.h) says of an option is true both ways: where the option can have an
+ * effect the user is told nothing, and where it cannot, changing it changes nothing and the user is told. A new option
+ * without a row here fails. */
 #include "system/effect.h"
 #include "system/inputs.h"
 
