@@ -11,7 +11,7 @@ const struct pw_option pw_sm_options[] = {
      false},
     {"schedulers", PW_OPTION_COUNT, offsetof(struct pw_sm_config, schedulers), 1, PW_MAX_SCHEDULERS, "1", "schedulers",
      NULL, "Warp schedulers per SM, each with its own warps and one instruction per cycle.", false},
-    {"schedule", PW_OPTION_CHOICE, offsetof(struct pw_sm_config, schedule), 0, 0, "gto", "", pw_warp_policy_names,
+    {"schedule", PW_OPTION_POLICY, offsetof(struct pw_sm_config, schedule), 0, 0, "gto", "", &pw_warp_family,
      "Which ready warp issues next.", false},
     {"warps", PW_OPTION_COUNT, offsetof(struct pw_sm_config, warps), 1, PW_MAX_WARPS, "64", "warps", NULL,
      "Warps that can be resident on an SM.", false},
@@ -179,7 +179,7 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
         return pw_fail_memory(err, "GPU");
     g->config = *config;
     g->wiring = *wiring;
-    g->schedule = pw_warp_policies[config->sm.schedule];
+    g->schedule = pw_warp_policy_of(pw_policy_chosen(&pw_warp_family, &config->sm.schedule));
     g->page_order = (uint8_t)__builtin_ctz(config->orders);
     g->page_lines_shift = (uint8_t)(PW_PAGE_SHIFT - PW_LINE_SHIFT + g->page_order);
     pw_request_pool_init(&g->pool, wiring->events);

@@ -16,8 +16,8 @@
 
 struct pw_sm_config {
     uint32_t count;
-    uint32_t schedulers; /* per SM, each with its own warps; each issues one instruction per cycle */
-    uint32_t schedule;   /* index into pw_warp_policies */
+    uint32_t schedulers;              /* per SM, each with its own warps; each issues one instruction per cycle */
+    struct pw_policy_choice schedule; /* of pw_warp_family */
     uint32_t warps, ctas, threads;
     uint64_t shared_bytes;
     uint32_t registers;

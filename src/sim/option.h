@@ -17,6 +17,8 @@ enum pw_option_type {
     PW_OPTION_NUMBER, /* double */
     PW_OPTION_CHOICE, /* uint32_t: index into choices */
     PW_OPTION_TEXT,   /* char[PW_OPTION_TEXT_CAPACITY] inside the struct */
+    PW_OPTION_POLICY, /* struct pw_policy_choice (sim/policy.h): one of a family */
+    PW_OPTION_POLICY_OR_SAME, /* likewise; or, as index 0, "same": what another option chooses holds here too */
 };
 
 enum { PW_OPTION_TEXT_CAPACITY = 256 };
@@ -25,11 +27,13 @@ struct pw_option {
     const char *name; /* without the group's prefix; NULL ends a table */
     enum pw_option_type type;
     size_t offset;
-    double min, max;            /* for numbers; inclusive; max = 0 means the type's limit */
-    const char *fallback;       /* default, as the user would write it */
-    const char *unit;           /* "" where there is none; "entries", "cycles", "bytes", "MHz", … */
-    const char *const *choices; /* PW_OPTION_CHOICE: NULL-terminated names */
-    const char *help;           /* one sentence */
+    double min, max;      /* for numbers; inclusive; max = 0 means the type's limit */
+    const char *fallback; /* default, as the user would write it */
+    const char *unit;     /* "" where there is none; "entries", "cycles", "bytes", "MHz", … */
+    /* PW_OPTION_CHOICE: names, const char *const [], NULL-terminated. PW_OPTION_POLICY, PW_OPTION_POLICY_OR_SAME: the
+     * family, const struct pw_policy_family. */
+    const void *choices;
+    const char *help; /* one sentence */
     bool power_of_two;
 };
 
@@ -87,6 +91,9 @@ void pw_option_format(const struct pw_option *row, const void *target, char *out
  * is rounded down, or up. */
 enum { PW_SIZE_CAPACITY = 24 };
 const char *pw_size_text(char out[PW_SIZE_CAPACITY], uint64_t bytes, bool round_up);
+
+/* The value of a row that has names for its values; NULL beyond the last. */
+const char *pw_option_choice(const struct pw_option *row, uint32_t index);
 
 /* What values a row takes: "1 to 64, power of two", "on, off", the choices; "" where any will do. */
 void pw_option_describe_range(const struct pw_option *row, char *out, size_t capacity);

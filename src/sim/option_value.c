@@ -7,6 +7,7 @@
 #include "sim/option_value.h"
 
 #include "sim/c_locale.h"
+#include "sim/policy.h"
 #include "sim/utf8.h"
 
 #include <math.h>
@@ -267,21 +268,53 @@ static enum pw_status parse_bool(const char *name, const char *text, bool *out, 
     return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is neither on nor off", name, text);
 }
 
+static bool has_choices(const struct pw_option *row)
+{
+    return row->type == PW_OPTION_CHOICE || row->type == PW_OPTION_POLICY || row->type == PW_OPTION_POLICY_OR_SAME;
+}
+
+const char *pw_option_choice(const struct pw_option *row, uint32_t index)
+{
+    if (row->type == PW_OPTION_CHOICE)
+        return ((const char *const *)row->choices)[index];
+    if (row->type == PW_OPTION_POLICY_OR_SAME && !index--)
+        return "same";
+    const struct pw_policy *policy = ((const struct pw_policy_family *)row->choices)->policies[index];
+    return policy ? policy->name : NULL;
+}
+
+static void list_choices(const struct pw_option *row, char *out, size_t capacity)
+{
+    size_t used = 0;
+    *out = '\0';
+    for (uint32_t i = 0; pw_option_choice(row, i) && used < capacity; i++)
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s", i ? ", " : "", pw_option_choice(row, i));
+}
+
+static const char *nearest_choice(const struct pw_option *row, const char *text)
+{
+    enum { CAPACITY = 64 };
+    const char *names[CAPACITY + 1];
+    uint32_t count = 0;
+    while (count < CAPACITY && (names[count] = pw_option_choice(row, count)))
+        count++;
+    names[count] = NULL;
+    return pw_suggest(text, names);
+}
+
 static enum pw_status parse_choice(const struct pw_option *row, const char *name, const char *text, uint32_t *out,
                                    struct pw_error *err)
 {
-    for (uint32_t i = 0; row->choices[i]; i++)
-        if (!strcmp(text, row->choices[i])) {
+    for (uint32_t i = 0; pw_option_choice(row, i); i++)
+        if (!strcmp(text, pw_option_choice(row, i))) {
             *out = i;
             return PW_OK;
         }
-    char list[512] = "";
-    size_t used = 0;
-    for (uint32_t i = 0; row->choices[i] && used < sizeof(list); i++)
-        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", row->choices[i]);
+    char list[512];
+    list_choices(row, list, sizeof list);
     if (!*text)
         return pw_fail(err, PW_USER_ERROR, "%s has no value; give one of %s", name, list);
-    const char *nearest = pw_suggest(text, row->choices);
+    const char *nearest = nearest_choice(row, text);
     if (nearest)
         return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is not one of %s; did you mean '%s'?", name, text, list,
                        nearest);
@@ -321,6 +354,8 @@ enum pw_status pw_option_parse_as(const struct pw_option *row, const char *name,
     case PW_OPTION_NUMBER:
         return parse_number(row, name, text, target, err);
     case PW_OPTION_CHOICE:
+    case PW_OPTION_POLICY:
+    case PW_OPTION_POLICY_OR_SAME:
         return parse_choice(row, name, text, target, err);
     case PW_OPTION_TEXT:
         return parse_text(name, text, target, err);
@@ -351,7 +386,9 @@ void pw_option_format(const struct pw_option *row, const void *target, char *out
         format_number(*(const double *)target, out, capacity);
         break;
     case PW_OPTION_CHOICE:
-        snprintf(out, capacity, "%s", row->choices[*(const uint32_t *)target]);
+    case PW_OPTION_POLICY:
+    case PW_OPTION_POLICY_OR_SAME:
+        snprintf(out, capacity, "%s", pw_option_choice(row, *(const uint32_t *)target));
         break;
     case PW_OPTION_TEXT:
         snprintf(out, capacity, "%s", (const char *)target);
@@ -364,10 +401,8 @@ void pw_option_describe_range(const struct pw_option *row, char *out, size_t cap
     out[0] = 0;
     if (row->type == PW_OPTION_BOOL) {
         snprintf(out, capacity, "on, off");
-    } else if (row->type == PW_OPTION_CHOICE) {
-        size_t used = 0;
-        for (const char *const *c = row->choices; *c && used < capacity; c++)
-            used += (size_t)snprintf(out + used, capacity - used, "%s%s", used ? ", " : "", *c);
+    } else if (has_choices(row)) {
+        list_choices(row, out, capacity);
     } else if (row->max > 0) {
         char range[80];
         format_range(row, range, sizeof range);

@@ -60,7 +60,11 @@ static enum pw_status list_workloads(pw_list_visit *visit, void *context, struct
 
 static void list_policies(pw_list_visit *visit, void *context)
 {
-    LIST_FAMILY(warp, "warp schedule", "sm.schedule");
+    for (const struct pw_policy *const *p = pw_warp_family.policies; *p; p++)
+        visit(context, &(struct pw_listing){.name = (*p)->name,
+                                            .summary = (*p)->summary,
+                                            .detail = pw_warp_family.decides,
+                                            .value = "sm.schedule"});
     LIST_FAMILY(tlb, "TLB organisation", "l1_tlb.organisation, l2_tlb.organisation");
     LIST_FAMILY(frame, "frame allocation", "page.frames");
     LIST_FAMILY(coalesce, "page size", "coalesce.policy");

@@ -50,26 +50,14 @@ static uint32_t random_last(struct pw_random *r)
     return slot == SLOTS ? PW_NO_WARP : (uint32_t)slot;
 }
 
-static void names_are_those_of_the_policies(void **state)
-{
-    (void)state;
-    size_t count = 0;
-    for (; pw_warp_policies[count]; count++) {
-        assert_string_equal(pw_warp_policies[count]->name, pw_warp_policy_names[count]);
-        assert_true(*pw_warp_policies[count]->summary);
-    }
-    assert_null(pw_warp_policy_names[count]);
-    assert_true(count >= 2);
-}
-
 static void every_policy_picks_a_ready_warp(void **state)
 {
     (void)state;
-    for (size_t p = 0; pw_warp_policies[p]; p++) {
-        const struct pw_warp_policy *policy = pw_warp_policies[p];
+    for (size_t p = 0; pw_warp_family.policies[p]; p++) {
+        const struct pw_warp_policy *policy = pw_warp_policy_of(pw_warp_family.policies[p]);
         struct pw_random r;
         struct crowd c;
-        pw_random_init(&r, 1, policy->name);
+        pw_random_init(&r, 1, policy->head.name);
         for (unsigned i = 0; i < 20000; i++) {
             uint64_t ready = random_ready(&r);
             uint32_t last = random_last(&r);
@@ -92,10 +80,11 @@ static void every_policy_lets_every_warp_finish(void **state)
 {
     (void)state;
     enum { WORK = 50, STALL = 20 };
-    for (size_t p = 0; pw_warp_policies[p]; p++) {
+    for (size_t p = 0; pw_warp_family.policies[p]; p++) {
+        const struct pw_warp_policy *policy = pw_warp_policy_of(pw_warp_family.policies[p]);
         struct pw_random r;
         uint32_t left[SLOTS], wakes[SLOTS] = {0}, last = PW_NO_WARP, issued = 0, cycle = 0;
-        pw_random_init(&r, 2, pw_warp_policies[p]->name);
+        pw_random_init(&r, 2, policy->head.name);
         struct crowd c = random_crowd(&r);
         for (uint32_t i = 0; i < SLOTS; i++)
             left[i] = WORK;
@@ -105,7 +94,7 @@ static void every_policy_lets_every_warp_finish(void **state)
                 ready |= (uint64_t)(left[i] && wakes[i] <= cycle) << i;
             if (!ready)
                 continue;
-            last = pw_warp_policies[p]->pick(ready, last, c.older);
+            last = policy->pick(ready, last, c.older);
             assert_true(left[last] > 0);
             left[last]--;
             issued++;
@@ -195,7 +184,6 @@ static void rr_gives_each_ready_warp_one_turn_in_every_round(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_those_of_the_policies),
         cmocka_unit_test(every_policy_picks_a_ready_warp),
         cmocka_unit_test(every_policy_lets_every_warp_finish),
         cmocka_unit_test(gto_stays_and_otherwise_takes_the_oldest),

@@ -14,8 +14,8 @@ static uint32_t pick(uint64_t ready, uint32_t last, const uint64_t *older)
 
 extern const struct pw_warp_policy pw_warp_policy_gto;
 const struct pw_warp_policy pw_warp_policy_gto = {
-    .name = "gto",
-    .summary = "Greedy then oldest: stay with a warp until it stalls, then take the oldest ready one.",
+    .head = {.name = "gto",
+             .summary = "Greedy then oldest: stay with a warp until it stalls, then take the oldest ready one."},
     .greedy = true,
     .pick = pick,
 };

@@ -10,8 +10,7 @@ static uint32_t pick(uint64_t ready, uint32_t last, const uint64_t *older)
 
 extern const struct pw_warp_policy pw_warp_policy_rr;
 const struct pw_warp_policy pw_warp_policy_rr = {
-    .name = "rr",
-    .summary = "Round-robin: after each instruction the next ready warp in turn.",
+    .head = {.name = "rr", .summary = "Round-robin: after each instruction the next ready warp in turn."},
     .greedy = false,
     .pick = pick,
 };

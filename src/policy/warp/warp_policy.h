@@ -7,21 +7,23 @@
 #ifndef PW_POLICY_WARP_H
 #define PW_POLICY_WARP_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "sim/policy.h"
 
 #define PW_NO_WARP UINT32_MAX
 
 struct pw_warp_policy {
-    const char *name;
-    const char *summary;
+    struct pw_policy head;
     /* Whether a warp that can go on always does. Then a run of arithmetic is taken in one step, which is exact, since
      * nobody else would have been chosen in between; otherwise it is issued one instruction at a time. */
     bool greedy;
     uint32_t (*pick)(uint64_t ready, uint32_t last, const uint64_t *older);
 };
 
-extern const struct pw_warp_policy *const pw_warp_policies[];
-extern const char *const pw_warp_policy_names[];
+extern const struct pw_policy_family pw_warp_family;
+
+static inline const struct pw_warp_policy *pw_warp_policy_of(const struct pw_policy *head)
+{
+    return (const struct pw_warp_policy *)head;
+}
 
 #endif
