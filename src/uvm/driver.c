@@ -202,17 +202,17 @@ enum pw_status pw_uvm_start(struct pw_uvm *u, struct pw_error *err)
 static void begin_handling(struct fetch *f, pw_cycle now);
 
 /* A fault that brings no page has been handled. If its page has left meanwhile, it is asked for. */
-static void settle(struct fetch *f, pw_cycle now)
+static void handled_in_place(struct fetch *f, pw_cycle now)
 {
     struct pw_uvm *u = f->uvm;
     struct fault *fault = pw_faults_find_ticket(u, f->fault);
     pw_fetch_finish(f, now);
     if (!fault)
         return;
-    if (pw_advice_settle(u, fault))
+    if (pw_advice_serve_in_place(u, fault))
         pw_faults_replay(u, fault->page, now);
     else if (pw_residency_state(u->residency, fault->page) == PW_PAGE_COMING)
-        pw_faults_tell(u, fault);
+        pw_faults_report(u, fault);
     else
         pw_uvm_ask(u, fault, now);
 }
@@ -227,8 +227,8 @@ static void handled(void *object, uint64_t unused, pw_cycle now)
         if (u->handling.first)
             begin_handling(u->handling.first, now);
     }
-    if (f->settles)
-        settle(f, now);
+    if (f->brings_no_page)
+        handled_in_place(f, now);
     else
         pw_fetch_serve(f, now);
 }
@@ -252,16 +252,16 @@ void pw_uvm_ask(struct pw_uvm *u, struct fault *fault, pw_cycle now)
     }
     struct pw_page_mask asked = pw_mask_range(fault->page % PW_BLOCK_PAGES, fault->page % PW_BLOCK_PAGES + u->unit);
     struct pw_fetch decided = {.block = fault->page / PW_BLOCK_PAGES};
-    bool settles = pw_advice_settles(u, fault);
-    if (!settles) {
+    bool brings_no_page = pw_advice_brings_no_page(u, fault);
+    if (!brings_no_page) {
         pw_residency_decide(u->residency, decided.block, &asked, &decided);
-        fault->told = true;
+        fault->reported = true;
     }
     struct fetch *f = pw_fetch_begin(u, &decided, OWNER_FAULT, now);
     if (!f)
         return;
-    if (settles) {
-        f->settles = true;
+    if (brings_no_page) {
+        f->brings_no_page = true;
         f->fault = (struct ticket){fault->page, fault->ticket};
         f->faults = 1;
     }
@@ -303,7 +303,7 @@ bool pw_uvm_fault(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, pw_cycle now)
     if (!f)
         return true;
     if (state == PW_PAGE_COMING)
-        pw_faults_tell(u, f);
+        pw_faults_report(u, f);
     else if (state == PW_PAGE_ABSENT && !pw_residency_is_remote(u->residency, page))
         pw_uvm_ask(u, f, now);
     else

@@ -26,7 +26,7 @@ static bool map_remote(struct pw_uvm *u, pw_page_id page)
     return true;
 }
 
-bool pw_advice_settle(struct pw_uvm *u, struct fault *f)
+bool pw_advice_serve_in_place(struct pw_uvm *u, struct fault *f)
 {
     switch (pw_residency_state(u->residency, f->page)) {
     case PW_PAGE_RESIDENT:
@@ -41,7 +41,7 @@ bool pw_advice_settle(struct pw_uvm *u, struct fault *f)
     }
 }
 
-bool pw_advice_settles(const struct pw_uvm *u, const struct fault *f)
+bool pw_advice_brings_no_page(const struct pw_uvm *u, const struct fault *f)
 {
     enum pw_page_state state = pw_residency_state(u->residency, f->page);
     return (state == PW_PAGE_RESIDENT && f->writes) ||
@@ -133,7 +133,7 @@ void pw_uvm_write_waits(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, pw_cycle now
     if (known)
         return;
     if (pw_residency_state(u->residency, page) == PW_PAGE_COMING)
-        pw_faults_tell(u, f);
+        pw_faults_report(u, f);
     else
         pw_uvm_ask(u, f, now);
 }

@@ -34,7 +34,7 @@ static void replay_ready(struct pw_uvm *u, pw_cycle now)
             pw_residency_is_remote(u->residency, f->page)) {
             pw_faults_replay(u, f->page, now);
         } else {
-            f->told = false;
+            f->reported = false;
             pw_ticket_add(u, &u->queue, f);
         }
     }
@@ -88,7 +88,7 @@ static void serve_block(void *object, uint64_t unused, pw_cycle now)
     struct pw_fetch decided;
     for (size_t i = 0; i < count; i++) {
         struct fault *fault = pw_faults_find_ticket(u, items[i].ticket);
-        if (fault && pw_advice_settles(u, fault) && pw_advice_settle(u, fault))
+        if (fault && pw_advice_brings_no_page(u, fault) && pw_advice_serve_in_place(u, fault))
             pw_ticket_add(u, &b->ready, fault);
         else if (fault)
             pw_mask_add(&asked, items[i].ticket.page % PW_BLOCK_PAGES);
@@ -102,7 +102,7 @@ static void serve_block(void *object, uint64_t unused, pw_cycle now)
     }
     for (size_t i = 0; i < count; i++)
         if (pw_mask_has(&decided.faulted, items[i].ticket.page % PW_BLOCK_PAGES))
-            pw_faults_find(u, items[i].ticket.page)->told = true;
+            pw_faults_find(u, items[i].ticket.page)->reported = true;
     struct fetch *f = pw_fetch_begin(u, &decided, OWNER_BATCH, now);
     if (f && pw_fetch_serve(f, now))
         pw_batch_stall(u, now);

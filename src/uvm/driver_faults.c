@@ -111,13 +111,13 @@ void pw_faults_forget(struct pw_uvm *u, pw_page_id first, pw_page_id outer)
     }
 }
 
-void pw_faults_tell(struct pw_uvm *u, struct fault *f)
+void pw_faults_report(struct pw_uvm *u, struct fault *f)
 {
-    uint32_t accesses = f->merges + !f->told;
+    uint32_t accesses = f->merges + !f->reported;
     for (uint32_t i = 0; i < accesses; i++)
         pw_residency_merge(u->residency, f->page);
     f->merges = 0;
-    f->told = true;
+    f->reported = true;
 }
 
 void pw_ticket_add(struct pw_uvm *u, struct ticket_list *list, const struct fault *f)

@@ -110,7 +110,7 @@ static void arrive(struct fetch *f, unsigned first, unsigned outer, pw_cycle now
     for (unsigned page = first; u->faults.count && page < outer; page += u->unit) {
         struct fault *fault = pw_faults_find(u, base + page);
         if (fault)
-            pw_faults_tell(u, fault);
+            pw_faults_report(u, fault);
     }
     pw_advice_arriving(u, base + first, base + outer);
     pw_residency_arrive(u->residency, f->block, &pages);

@@ -17,11 +17,11 @@
 /* A far-fault register: a page that accesses wait for. Further accesses to the page merge into it. */
 struct fault {
     pw_page_id page; /* the first of its unit; PW_NO_PAGE: the place is free */
-    uint32_t merges; /* accesses that came after the first and that residency has not been told of */
+    uint32_t merges; /* accesses that came after the first and not reported to residency yet */
     pw_cycle since;
     uint64_t ticket; /* tells registrations of the same page apart */
     bool writes;     /* an access that waits will write (of read-mostly pages) */
-    bool told;       /* residency knows that the page is awaited */
+    bool reported;   /* residency knows that an access waits for the page */
 };
 
 /* Open addressing by page number; the table is at most half full. */
@@ -69,10 +69,10 @@ struct fetch {
     pw_cycle taken;
     uint32_t track;
     enum fetch_owner owner;
-    bool served;  /* room has been asked for once */
-    bool waits;   /* in the queue for room */
-    bool freed;   /* the allocation is gone */
-    bool settles; /* no page comes: `fault` is replayed when it has been handled */
+    bool served;         /* room has been asked for once */
+    bool waits;          /* in the queue for room */
+    bool freed;          /* the allocation is gone */
+    bool brings_no_page; /* `fault` is replayed when it has been handled */
     struct ticket fault;
     struct prefetch_call *call;
 };
@@ -158,7 +158,7 @@ struct fault *pw_faults_add(struct pw_uvm *u, pw_page_id page, pw_cycle now); /*
 void pw_faults_replay(struct pw_uvm *u, pw_page_id page, pw_cycle now);
 void pw_faults_forget(struct pw_uvm *u, pw_page_id first, pw_page_id outer);
 /* Residency learns of accesses that wait for a page that is coming. */
-void pw_faults_tell(struct pw_uvm *u, struct fault *f);
+void pw_faults_report(struct pw_uvm *u, struct fault *f);
 void pw_ticket_add(struct pw_uvm *u, struct ticket_list *list, const struct fault *f);
 
 /* Pages that a fetch could have room for now. Keeps frames for the page table that they need, until they are mapped. */
@@ -185,9 +185,9 @@ void pw_uvm_ask_retry(struct pw_uvm *u, pw_cycle now);
 void pw_uvm_ask(struct pw_uvm *u, struct fault *f, pw_cycle now);
 
 /* Whether a fault that is taken up now brings no page. */
-bool pw_advice_settles(const struct pw_uvm *u, const struct fault *f);
+bool pw_advice_brings_no_page(const struct pw_uvm *u, const struct fault *f);
 /* Does what such a fault needs; false when its page has to come after all, or is coming. */
-bool pw_advice_settle(struct pw_uvm *u, struct fault *f);
+bool pw_advice_serve_in_place(struct pw_uvm *u, struct fault *f);
 /* Pages that come, before they are mapped; a register whose page has come; pages that have left. */
 void pw_advice_arriving(struct pw_uvm *u, pw_page_id first, pw_page_id outer);
 void pw_advice_arrived(struct pw_uvm *u, struct fault *f);
