@@ -56,6 +56,8 @@ static enum pw_status create_sm(struct pw_gpu *g, uint32_t id, struct pw_error *
         status = pw_cache_init(&sm->l1, "l1d", c->l1d.bytes / PW_LINE_BYTES, c->l1d.ways, err);
     if (status == PW_OK)
         status = pw_mshr_init(&sm->l1_mshr, "l1d.mshrs", c->l1d.mshrs, err);
+    if (status == PW_OK)
+        status = pw_policy_use_add(&g->schedule_use, &(struct pw_warp_environment){id, sm->app}, &sm->schedule, err);
     return status == PW_OK ? pw_sm_timeline_init(sm, err) : status;
 }
 
@@ -157,6 +159,14 @@ static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
     return PW_OK;
 }
 
+static enum pw_status choose_schedule(struct pw_gpu *g, struct pw_error *err)
+{
+    const struct pw_policy_choice *choice = &g->config.sm.schedule;
+    const struct pw_policy *policy = pw_policy_chosen(&pw_warp_family, choice);
+    g->schedule = pw_warp_policy_of(policy);
+    return pw_policy_use_init(&g->schedule_use, g->wiring.policies, "sm.schedule", policy, choice, g->wiring.apps, err);
+}
+
 /* SMs that are given to nobody stay idle. */
 static void give_sms(struct pw_gpu *g)
 {
@@ -179,7 +189,6 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
         return pw_fail_memory(err, "GPU");
     g->config = *config;
     g->wiring = *wiring;
-    g->schedule = pw_warp_policy_of(pw_policy_chosen(&pw_warp_family, &config->sm.schedule));
     g->page_order = (uint8_t)__builtin_ctz(config->orders);
     g->page_lines_shift = (uint8_t)(PW_PAGE_SHIFT - PW_LINE_SHIFT + g->page_order);
     pw_request_pool_init(&g->pool, wiring->events);
@@ -188,10 +197,12 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
         status = pw_breakdown_create(config, wiring->apps, &g->breakdown, err);
     if (status == PW_OK)
         status = create_shared_units(g, err);
-    for (uint32_t i = 0; status == PW_OK && i < config->sm.count; i++)
-        status = create_sm(g, i, err);
+    if (status == PW_OK)
+        status = choose_schedule(g, err);
     if (status == PW_OK)
         give_sms(g);
+    for (uint32_t i = 0; status == PW_OK && i < config->sm.count; i++)
+        status = create_sm(g, i, err);
     if (status != PW_OK) {
         pw_gpu_destroy(g);
         return status;
@@ -220,6 +231,7 @@ void pw_gpu_destroy(struct pw_gpu *g)
         return;
     for (uint32_t i = 0; g->sms && i < g->config.sm.count; i++)
         destroy_sm(g, &g->sms[i]);
+    pw_policy_use_release(&g->schedule_use);
     pw_mmu_destroy(g->mmu);
     pw_memory_destroy(g->memory);
     pw_breakdown_destroy(g->breakdown);

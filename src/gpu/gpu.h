@@ -87,6 +87,7 @@ struct pw_gpu;
 
 struct pw_gpu_wiring {
     struct pw_events *events;
+    struct pw_policies *policies; /* of the machine */
     const struct pw_page_table *const *tables;
     struct pw_touched *touched;   /* by application */
     struct pw_timeline *timeline; /* or NULL */

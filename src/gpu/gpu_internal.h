@@ -103,6 +103,7 @@ struct pw_sm {
     uint32_t ctas, threads_used, registers_used;
     uint64_t shared_used;
     struct pw_scheduler schedulers[PW_MAX_SCHEDULERS];
+    void *schedule;               /* the warp schedule's state */
     uint32_t age[PW_MAX_WARPS];   /* tells a warp from those that had its slot before */
     uint64_t older[PW_MAX_WARPS]; /* slots whose warps came before the one in this slot */
     struct pw_sm_warp warps[PW_MAX_WARPS];
@@ -144,6 +145,7 @@ struct pw_gpu {
     struct pw_mmu *mmu;
     struct pw_warp_pool *warp_pool;
     const struct pw_warp_policy *schedule;
+    struct pw_policy_use schedule_use;
     struct pw_sm *sms;
     struct pw_load *loads;
     struct pw_lsu_entry *lsu_entries;

@@ -222,7 +222,7 @@ static void scheduler_step(void *object, uint64_t index, pw_cycle now)
     uint64_t candidates = can_issue(sm, s);
     if (candidates) {
         pw_cycle idle_since = s->free > s->resident_since ? s->free : s->resident_since;
-        uint32_t slot = sm->gpu->schedule->pick(candidates, last_issued(sm, s), sm->older);
+        uint32_t slot = sm->gpu->schedule->pick(sm->schedule, candidates, last_issued(sm, s), sm->older);
         s->last = slot;
         s->last_age = sm->age[slot];
         if (__builtin_expect(sm->watched, false))

@@ -23,12 +23,4 @@ static inline unsigned pw_tree_outer(unsigned first, unsigned size, unsigned tre
     return first + size < tree_pages ? first + size : tree_pages;
 }
 
-/* For policies that round nothing: only the pages that were asked for exist, under a full tree. */
-static inline void pw_tree_extent_plain(unsigned pages, bool alone, unsigned *out_exists, unsigned *out_tree)
-{
-    (void)alone;
-    *out_exists = pages;
-    *out_tree = pw_tree_round(pages);
-}
-
 #endif

@@ -3,6 +3,11 @@
  * A new policy needs nothing here. A new family is a folder with a header and a .def file, and a paragraph below. */
 #include "policy/families.h"
 
+#include "policy/coalesce/coalesce_policy.h"
+#include "policy/compact/compact_policy.h"
+#include "policy/evict/evict_policy.h"
+#include "policy/frame/frame_policy.h"
+#include "policy/prefetch/prefetch_policy.h"
 #include "policy/warp/warp_policy.h"
 
 #define PW_POLICY(symbol) extern const struct pw_warp_policy pw_warp_policy_##symbol;
@@ -15,4 +20,60 @@ static const struct pw_policy *const warp[] = {
     NULL};
 const struct pw_policy_family pw_warp_family = {"warp", "warp schedule", warp};
 
-const struct pw_policy_family *const pw_families[] = {&pw_warp_family, NULL};
+#define PW_POLICY(symbol) extern const struct pw_frame_policy pw_frame_policy_##symbol;
+#include "policy/frame/frame.def"
+#undef PW_POLICY
+static const struct pw_policy *const frame[] = {
+#define PW_POLICY(symbol) &pw_frame_policy_##symbol.head,
+#include "policy/frame/frame.def"
+#undef PW_POLICY
+    NULL};
+const struct pw_policy_family pw_frame_family = {"frame", "frame allocation", frame};
+
+#define PW_POLICY(symbol) extern const struct pw_coalesce_policy pw_coalesce_policy_##symbol;
+#include "policy/coalesce/coalesce.def"
+#undef PW_POLICY
+static const struct pw_policy *const coalesce[] = {
+#define PW_POLICY(symbol) &pw_coalesce_policy_##symbol.head,
+#include "policy/coalesce/coalesce.def"
+#undef PW_POLICY
+    NULL};
+const struct pw_policy_family pw_coalesce_family = {"coalesce", "page size", coalesce};
+
+#define PW_POLICY(symbol) extern const struct pw_compact_policy pw_compact_policy_##symbol;
+#include "policy/compact/compact.def"
+#undef PW_POLICY
+static const struct pw_policy *const compact[] = {
+#define PW_POLICY(symbol) &pw_compact_policy_##symbol.head,
+#include "policy/compact/compact.def"
+#undef PW_POLICY
+    NULL};
+const struct pw_policy_family pw_compact_family = {"compact", "compaction", compact};
+
+#define PW_POLICY(symbol) extern const struct pw_prefetch_policy pw_prefetch_policy_##symbol;
+#include "policy/prefetch/prefetch.def"
+#undef PW_POLICY
+static const struct pw_policy *const prefetch[] = {
+#define PW_POLICY(symbol) &pw_prefetch_policy_##symbol.head,
+#include "policy/prefetch/prefetch.def"
+#undef PW_POLICY
+    NULL};
+const struct pw_policy_family pw_prefetch_family = {"prefetch", "prefetch", prefetch};
+
+#define PW_POLICY(symbol) extern const struct pw_evict_policy pw_evict_policy_##symbol;
+#include "policy/evict/evict.def"
+#undef PW_POLICY
+static const struct pw_policy *const evict[] = {
+#define PW_POLICY(symbol) &pw_evict_policy_##symbol.head,
+#include "policy/evict/evict.def"
+#undef PW_POLICY
+    NULL};
+const struct pw_policy_family pw_evict_family = {"evict", "eviction", evict};
+
+const struct pw_policy_family *const pw_families[] = {&pw_warp_family,
+                                                      &pw_frame_family,
+                                                      &pw_coalesce_family,
+                                                      &pw_compact_family,
+                                                      &pw_prefetch_family,
+                                                      &pw_evict_family,
+                                                      NULL};

@@ -53,6 +53,7 @@ struct pw_events {
     bool out_of_memory;  /* something that the simulation needs could not be had, perhaps an event */
     volatile bool *stop; /* of the loop under way, or NULL */
     size_t pending;
+    size_t epochs; /* of those, calls at epochs (sim/policy.h), for which nothing waits */
     struct pw_event_block *free;
     uint64_t occupied[PW_WHEEL_CYCLES / 64];
     struct pw_bucket wheel[PW_WHEEL_CYCLES];
@@ -88,6 +89,12 @@ uint64_t pw_events_run(struct pw_events *q, pw_cycle limit, volatile bool *stop)
 /* Memory is out, here or in a unit that lives on this queue: sets out_of_memory and *stop, so that no event runs after
  * the present one. What cannot be had may be left out until then. */
 void pw_events_out_of_memory(struct pw_events *q);
+
+/* Whether nothing is left to happen, epochs aside. */
+static inline bool pw_events_idle(const struct pw_events *q)
+{
+    return q->pending == q->epochs;
+}
 
 /* The time of the next event, or PW_NEVER. */
 pw_cycle pw_events_next_time(const struct pw_events *q);

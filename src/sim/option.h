@@ -95,6 +95,9 @@ const char *pw_size_text(char out[PW_SIZE_CAPACITY], uint64_t bytes, bool round_
 /* The value of a row that has names for its values; NULL beyond the last. */
 const char *pw_option_choice(const struct pw_option *row, uint32_t index);
 
+/* The family that a row chooses among; NULL for other rows. */
+const struct pw_policy_family *pw_option_family(const struct pw_option *row);
+
 /* What values a row takes: "1 to 64, power of two", "on, off", the choices; "" where any will do. */
 void pw_option_describe_range(const struct pw_option *row, char *out, size_t capacity);
 

@@ -268,9 +268,14 @@ static enum pw_status parse_bool(const char *name, const char *text, bool *out, 
     return pw_fail(err, PW_USER_ERROR, "%s = " QUOTED " is neither on nor off", name, text);
 }
 
+const struct pw_policy_family *pw_option_family(const struct pw_option *row)
+{
+    return row->type == PW_OPTION_POLICY || row->type == PW_OPTION_POLICY_OR_SAME ? row->choices : NULL;
+}
+
 static bool has_choices(const struct pw_option *row)
 {
-    return row->type == PW_OPTION_CHOICE || row->type == PW_OPTION_POLICY || row->type == PW_OPTION_POLICY_OR_SAME;
+    return row->type == PW_OPTION_CHOICE || pw_option_family(row);
 }
 
 const char *pw_option_choice(const struct pw_option *row, uint32_t index)
@@ -279,7 +284,7 @@ const char *pw_option_choice(const struct pw_option *row, uint32_t index)
         return ((const char *const *)row->choices)[index];
     if (row->type == PW_OPTION_POLICY_OR_SAME && !index--)
         return "same";
-    const struct pw_policy *policy = ((const struct pw_policy_family *)row->choices)->policies[index];
+    const struct pw_policy *policy = pw_option_family(row)->policies[index];
     return policy ? policy->name : NULL;
 }
 

@@ -1,6 +1,8 @@
 /* Instances of policies, and the calls they get at epochs. */
 #include "sim/policy.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,17 +32,45 @@ void pw_policy_destroy(void *state)
     free(state);
 }
 
+enum pw_status pw_policy_choose(const struct pw_policy_family *family, const char *name, uint32_t clock_mhz,
+                                struct pw_policy_choice *out, struct pw_error *err)
+{
+    *out = (struct pw_policy_choice){0};
+    while (family->policies[out->index] && strcmp(family->policies[out->index]->name, name) != 0)
+        out->index++;
+    const struct pw_policy *policy = family->policies[out->index];
+    if (!policy)
+        return pw_fail(err, PW_USER_ERROR, "there is no %s '%.100s'", family->decides, name);
+    enum pw_status status = PW_OK;
+    for (const struct pw_option *row = policy->options; row && row->name && status == PW_OK; row++)
+        status = pw_option_parse(row, row->fallback, clock_mhz, out->options + row->offset, err);
+    return status;
+}
+
+bool pw_policy_own_name(const char *option, const char *own, char *out, size_t capacity)
+{
+    static const char generic[] = "policy";
+    size_t length = strlen(option), last = sizeof generic - 1;
+    if (length > last && option[length - last - 1] == '.' && !strcmp(option + length - last, generic))
+        length -= last + 1;
+    int written = snprintf(out, capacity, "%.*s.%s", (int)length, option, own);
+    return written >= 0 && (size_t)written < capacity;
+}
+
 static void epoch_over(void *object, uint64_t argument, pw_cycle now)
 {
     (void)argument;
     struct pw_epochs *e = object;
+    e->events->epochs--;
     pw_cycle next = e->call ? e->call(e->object, now) : PW_NEVER;
+    assert(next > now);
     if (next != PW_NEVER)
         pw_epochs_begin(e, next);
 }
 
 void pw_epochs_begin(struct pw_epochs *e, pw_cycle first)
 {
+    e->events->epochs++;
     pw_events_post(e->events, first, epoch_over, e, 0);
 }
 

@@ -46,7 +46,7 @@ struct pw_policy {
      * to. It fails where what it is made from does not go together, and then has nothing to release. */
     enum pw_status (*init)(void *state, const struct pw_policy_setup *setup, struct pw_error *err);
     /* NULL, or called once at the beginning of the run and then whenever it has asked to be: it returns the time of the
-     * next call, or PW_NEVER. */
+     * next call, or PW_NEVER. Nothing may wait for it: a run in which nothing else is left to happen has come to a halt. */
     pw_cycle (*epoch)(void *state, pw_cycle now);
 };
 
@@ -77,6 +77,13 @@ static inline const struct pw_policy *pw_policy_chosen_or_same(const struct pw_p
 {
     return choice->index ? family->policies[choice->index - 1] : NULL;
 }
+
+/* Chooses by name, with the policy's own options at their defaults; times become cycles by clock_mhz. */
+enum pw_status pw_policy_choose(const struct pw_policy_family *family, const char *name, uint32_t clock_mhz,
+                                struct pw_policy_choice *out, struct pw_error *err);
+
+/* The full name of an option or metric of the policies that this option chooses among. False: it is too long. */
+bool pw_policy_own_name(const char *option, const char *own, char *out, size_t capacity);
 
 /* Makes an instance; pw_policy_destroy releases its state. */
 enum pw_status pw_policy_create(const struct pw_policy *policy, const struct pw_policy_setup *setup, void **out_state,

@@ -1,9 +1,6 @@
 /* Listings of what there is: machines, designs, workloads, policies, options and metrics. */
-#include "policy/coalesce/coalesce_policy.h"
-#include "policy/compact/compact_policy.h"
 #include "policy/dram/dram_policy.h"
-#include "policy/evict/evict_policy.h"
-#include "policy/prefetch/prefetch_policy.h"
+#include "policy/families.h"
 #include "system/catalog.h"
 #include "system/effect.h"
 #include "system/parameters.h"
@@ -58,19 +55,29 @@ static enum pw_status list_workloads(pw_list_visit *visit, void *context, struct
                                         .detail = (kind),                                                              \
                                         .value = (option)})
 
+/* The options that choose among the policies of a family: "uvm.prefetch, uvm.prefetch_full". */
+static void name_choosers(const struct pw_policy_family *family, char *out, size_t capacity)
+{
+    size_t used = 0;
+    *out = '\0';
+    for (const struct pw_option_group *g = pw_config_groups; g->prefix; g++)
+        for (const struct pw_option *row = g->rows; row->name; row++)
+            if (pw_option_family(row) == family && used < capacity)
+                used +=
+                    (size_t)snprintf(out + used, capacity - used, "%s%s.%s", used ? ", " : "", g->prefix, row->name);
+}
+
 static void list_policies(pw_list_visit *visit, void *context)
 {
-    for (const struct pw_policy *const *p = pw_warp_family.policies; *p; p++)
-        visit(context, &(struct pw_listing){.name = (*p)->name,
-                                            .summary = (*p)->summary,
-                                            .detail = pw_warp_family.decides,
-                                            .value = "sm.schedule"});
+    for (const struct pw_policy_family *const *f = pw_families; *f; f++) {
+        char choosers[256];
+        name_choosers(*f, choosers, sizeof choosers);
+        for (const struct pw_policy *const *p = (*f)->policies; *p; p++)
+            visit(context,
+                  &(struct pw_listing){
+                      .name = (*p)->name, .summary = (*p)->summary, .detail = (*f)->decides, .value = choosers});
+    }
     LIST_FAMILY(tlb, "TLB organisation", "l1_tlb.organisation, l2_tlb.organisation");
-    LIST_FAMILY(frame, "frame allocation", "page.frames");
-    LIST_FAMILY(coalesce, "page size", "coalesce.policy");
-    LIST_FAMILY(compact, "compaction", "compact.policy");
-    LIST_FAMILY(prefetch, "prefetch", "uvm.prefetch, uvm.prefetch_full");
-    LIST_FAMILY(evict, "eviction", "uvm.evict");
     LIST_FAMILY(dram, "DRAM schedule", "dram.schedule");
 }
 

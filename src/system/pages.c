@@ -32,12 +32,13 @@ static void walked(void *manager, pw_asid asid, pw_vpn vpn)
 enum pw_status pw_pages_create(struct pw_system *s, struct pw_error *err)
 {
     const struct pw_config *c = &s->config;
-    const struct pw_compact_policy *compact = pw_compact_policies[c->compact.policy];
+    const struct pw_compact_policy *compact = pw_compact_config_policy(&c->compact);
     if (!pw_coalesce_config_enabled(&c->coalesce) && !compact->splinter && !compact->makes_room)
         return PW_OK;
     for (unsigned i = 0; i < s->app_count; i++)
         s->spaces[i] = &s->apps[i].space;
     struct pw_page_manager_wiring wiring = {.events = s->events,
+                                            .policies = &s->policies,
                                             .pool = pw_gpu_requests(s->gpu),
                                             .memory = pw_gpu_memory(s->gpu),
                                             .physical = &s->physical,

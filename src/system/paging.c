@@ -101,6 +101,7 @@ enum pw_status pw_paging_create(struct pw_system *s, struct pw_error *err)
     uint64_t usable = s->physical.usable, before_host = first_host_frame(s);
     uint64_t for_tables = pw_frames_total(s->physical.frames) / TABLE_SHARE;
     struct pw_uvm_wiring wiring = {.events = s->events,
+                                   .policies = &s->policies,
                                    .link = s->link,
                                    .timeline = s->timeline,
                                    .apps = s->app_count,

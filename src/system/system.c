@@ -91,7 +91,8 @@ static enum pw_status register_statistics(struct pw_system *s, struct pw_error *
         pw_link_register(s->link, s->stats);
     }
     pw_stats_identity_check(s->stats, "every frame is owned once", check_frames, s);
-    return pw_stats_seal(s->stats, err);
+    enum pw_status status = pw_policies_register(&s->policies, s->stats, err);
+    return status == PW_OK ? pw_stats_seal(s->stats, err) : status;
 }
 
 /* Decimal digits, and what follows them; NULL where there are none or the number does not fit. */
@@ -165,7 +166,8 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
     if (status == PW_OK)
         status = pw_config_divide_sms(&s->config, s->app_count, err);
     if (status == PW_OK)
-        status = pw_physical_memory_init(&s->physical, s->config.gpu.dram.bytes, &s->config.page, s->seed, err);
+        status = pw_physical_memory_init(&s->physical, s->config.gpu.dram.bytes, &s->config.page, s->seed, &s->policies,
+                                         err);
     for (unsigned i = 0; status == PW_OK && i < s->app_count; i++) {
         status = pw_app_create(s, i, programs[i], err);
         programs[i] = (struct pw_program){0};
@@ -182,12 +184,13 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
     if (s->page_log && s->uvm)
         pw_uvm_keep_batches(s->uvm);
     struct pw_gpu_wiring wiring = {.events = s->events,
+                                   .policies = &s->policies,
                                    .tables = s->tables,
                                    .touched = s->touched,
                                    .timeline = s->timeline,
                                    .page_log = s->page_log,
                                    .breakdown = s->spec->breakdown,
-                                   .tally_walks = pw_coalesce_policies[s->config.coalesce.policy]->tallies,
+                                   .tally_walks = pw_coalesce_config_policy(&s->config.coalesce)->tallies,
                                    .uvm = s->uvm,
                                    .link = s->link,
                                    .frames = pw_frames_total(s->physical.frames),
@@ -311,12 +314,12 @@ static enum pw_status loop(struct pw_system *s, struct pw_error *err)
     uint64_t done = 0;
     pw_cycle progressed = 0;
     while (!s->stop && !s->events->out_of_memory) {
-        pw_cycle next = pw_events_next_time(s->events);
-        if (next == PW_NEVER && s->uvm && pw_uvm_stuck(s->uvm, err) != PW_OK)
+        bool idle = pw_events_idle(s->events);
+        if (idle && s->uvm && pw_uvm_stuck(s->uvm, err) != PW_OK)
             return PW_FAILED;
-        if (next == PW_NEVER)
+        if (idle)
             return no_progress(s, "nothing is left to happen, but programs have not ended", err);
-        pw_events_run(s->events, next + SLICE_CYCLES, &s->stop);
+        pw_events_run(s->events, pw_events_next_time(s->events) + SLICE_CYCLES, &s->stop);
         if (s->spec->interrupted && *s->spec->interrupted)
             return pw_fail(err, PW_INTERRUPTED, "interrupted at cycle %llu", (unsigned long long)s->events->now);
         if (work_done(s) != done) {
@@ -354,6 +357,7 @@ static enum pw_status close_region(struct pw_system *s, struct pw_error *err)
 
 enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
 {
+    pw_policies_begin(&s->policies, s->events);
     if (s->spec->interval)
         interval_over(s, 0, 0);
     if (s->spec->warmup)
@@ -377,6 +381,7 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
     if (s->timeline)
         end_timeline(s);
     pw_gpu_stop(s->gpu);
+    pw_policies_end(&s->policies);
     s->stop = false;
     pw_events_run(s->events, PW_NEVER, &s->stop);
     pw_system_bring_up_to_date(s, s->events->now, PW_AFTER_EXIT);

@@ -49,6 +49,7 @@ struct pw_system {
     const struct pw_run_spec *spec;
     uint64_t seed;
     struct pw_events *events;
+    struct pw_policies policies;
     struct pw_physical_memory physical;
     const struct pw_page_table *tables[PW_MAX_APPS];
     struct pw_page_counters page_counters[PW_MAX_APPS];

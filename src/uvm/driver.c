@@ -88,10 +88,11 @@ enum pw_status pw_uvm_create(const struct pw_uvm_config *config, const struct pw
     if (status == PW_OK)
         status = pw_advice_parse(config->advice, &u->advice, err);
     if (status == PW_OK) {
-        uint32_t full = config->prefetch_full ? config->prefetch_full - 1 : config->prefetch;
-        struct pw_residency_config residency = {.prefetch = pw_prefetch_policies[config->prefetch],
-                                                .prefetch_full = pw_prefetch_policies[full],
-                                                .evict = pw_evict_policies[config->evict],
+        struct pw_residency_config residency = {.prefetch = config->prefetch,
+                                                .prefetch_full = config->prefetch_full,
+                                                .evict = config->evict,
+                                                .policies = wiring->policies,
+                                                .events = wiring->events,
                                                 .reserve = config->reserve / 100,
                                                 .free_buffer = config->free_buffer / 100,
                                                 .capacity = u->capacity,

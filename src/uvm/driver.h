@@ -29,12 +29,11 @@ struct pw_uvm_config {
     uint32_t batch_faults;  /* at most, in a batch */
     /* Cycles of the driver's own work in batch service: per batch, per 2 MiB block in it, per fault in it. */
     uint32_t batch_latency, block_latency, batch_fault_latency;
-    uint32_t prefetch;           /* index into pw_prefetch_policies */
-    uint32_t prefetch_full;      /* the same, plus 1; 0: go on with `prefetch` */
-    uint32_t evict;              /* index into pw_evict_policies */
-    double reserve, free_buffer; /* percent */
-    uint64_t memory;             /* bytes of device memory for managed data; 0: all there is */
-    double oversubscription;     /* percent: memory = what is allocated at the first launch * 100 / this; 0: not used */
+    struct pw_policy_choice prefetch, prefetch_full; /* of pw_prefetch_family; full: or "same", go on with `prefetch` */
+    struct pw_policy_choice evict;                   /* of pw_evict_family */
+    double reserve, free_buffer;                     /* percent */
+    uint64_t memory;                                 /* bytes of device memory for managed data; 0: all there is */
+    double oversubscription; /* percent: memory = what is allocated at the first launch * 100 / this; 0: not used */
     char advice[PW_OPTION_TEXT_CAPACITY]; /* by the names of allocations: uvm/advice.h */
 };
 
@@ -42,6 +41,7 @@ extern const struct pw_option pw_uvm_options[];
 
 struct pw_uvm_wiring {
     struct pw_events *events;
+    struct pw_policies *policies; /* of the machine, or NULL */
     struct pw_link *link;
     struct pw_timeline *timeline; /* or NULL */
     unsigned apps;

@@ -3,12 +3,6 @@
 
 static const char *const service_names[] = {"serial", "parallel", "batch", NULL};
 
-static const char *const full_names[] = {"same",
-#define PW_PREFETCH_POLICY(symbol, name) name,
-#include "policy/prefetch/prefetch.def"
-#undef PW_PREFETCH_POLICY
-                                         NULL};
-
 #define FIELD(name) offsetof(struct pw_uvm_config, name)
 
 /* The latencies of batch service are an H200's with driver 580: docs/uvm-driver.md says how they were found. */
@@ -27,11 +21,11 @@ const struct pw_option pw_uvm_options[] = {
      "The driver's own work per 2 MiB block of a batch.", false},
     {"batch_fault_latency", PW_OPTION_CYCLES, FIELD(batch_fault_latency), 0, 4e9, "0.9us", "cycles", NULL,
      "The driver's own work per fault of a batch.", false},
-    {"prefetch", PW_OPTION_CHOICE, FIELD(prefetch), 0, 0, "tbn", "", pw_prefetch_policy_names,
+    {"prefetch", PW_OPTION_POLICY, FIELD(prefetch), 0, 0, "tbn", "", &pw_prefetch_family,
      "Which pages come along with those that faulted.", false},
-    {"prefetch_full", PW_OPTION_CHOICE, FIELD(prefetch_full), 0, 0, "same", "", full_names,
+    {"prefetch_full", PW_OPTION_POLICY_OR_SAME, FIELD(prefetch_full), 0, 0, "same", "", &pw_prefetch_family,
      "The same once device memory has been full.", false},
-    {"evict", PW_OPTION_CHOICE, FIELD(evict), 0, 0, "lru4k", "", pw_evict_policy_names,
+    {"evict", PW_OPTION_POLICY, FIELD(evict), 0, 0, "lru4k", "", &pw_evict_family,
      "Which pages leave when device memory is full.", false},
     {"reserve", PW_OPTION_NUMBER, FIELD(reserve), 0, 90, "0", "%", NULL,
      "Share of the resident pages, at the old end, that are not chosen for eviction (UVM, Sec. 5.3).", false},

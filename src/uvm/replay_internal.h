@@ -23,7 +23,10 @@ struct pw_shared_block {
 
 struct pw_replay {
     struct pw_residency *residency;
-    const struct pw_prefetch_policy *rule;
+    const struct pw_prefetch_policy *rule; /* by which the driver prefetches to the host */
+    void *rule_state;
+    struct pw_policy_use rule_use;
+    struct pw_random random; /* for it */
     struct pw_managed_heap *heap;
 
     struct pw_touch_allocation *allocations; /* one for each name */

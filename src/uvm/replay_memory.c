@@ -15,8 +15,15 @@
 enum pw_status pw_replay_open(struct pw_replay *p, struct pw_residency *r, struct pw_error *err)
 {
     const struct pw_residency_config *config = pw_residency_settings(r);
-    *p = (struct pw_replay){.residency = r, .rule = config->prefetch};
-    return pw_managed_heap_create(config->prefetch->shares_blocks, &p->heap, err);
+    const struct pw_policy *policy = pw_policy_chosen(&pw_prefetch_family, &config->prefetch);
+    *p = (struct pw_replay){.residency = r, .rule = pw_prefetch_policy_of(policy)};
+    pw_random_init(&p->random, config->seed, "uvm.prefetch to the host");
+    struct pw_prefetch_environment environment = {&p->random};
+    enum pw_status status =
+        pw_policy_use_init(&p->rule_use, NULL, "uvm.prefetch", policy, &config->prefetch, PW_MAX_APPS, err);
+    if (status == PW_OK)
+        status = pw_policy_use_add(&p->rule_use, &environment, &p->rule_state, err);
+    return status == PW_OK ? pw_managed_heap_create(p->rule->shares_blocks, &p->heap, err) : status;
 }
 
 void pw_replay_close(struct pw_replay *p)
@@ -27,6 +34,7 @@ void pw_replay_close(struct pw_replay *p)
     free(p->index);
     free(p->allocations);
     pw_managed_heap_destroy(p->heap);
+    pw_policy_use_release(&p->rule_use);
 }
 
 /* FNV-1a. */
@@ -139,7 +147,7 @@ static void write_on_host(struct pw_replay *p, uint32_t block, unsigned first, u
                                         .faulted = pw_mask_range(page, page + 1),
                                         .tree_pages = PW_BLOCK_PAGES};
         struct pw_page_mask come = {0};
-        p->rule->choose(&view, NULL, &come);
+        p->rule->choose(p->rule_state, &view, &come);
         come = pw_mask_or(come, &view.faulted);
         s->on_host = pw_mask_or(s->on_host, &come);
         back = pw_mask_or(back, &come);

@@ -9,6 +9,37 @@
 #include <assert.h>
 #include <stdlib.h>
 
+/* What chooses, and its only instance. */
+static enum pw_status create_policy(struct pw_residency *r, struct pw_policy_use *use, const char *option,
+                                    const struct pw_policy *policy, const struct pw_policy_choice *choice,
+                                    const void *environment, void **out_state, struct pw_error *err)
+{
+    enum pw_status status = pw_policy_use_init(use, r->config.policies, option, policy, choice, PW_MAX_APPS, err);
+    return status == PW_OK ? pw_policy_use_add(use, environment, out_state, err) : status;
+}
+
+static enum pw_status create_policies(struct pw_residency *r, struct pw_error *err)
+{
+    const struct pw_residency_config *c = &r->config;
+    const struct pw_policy *prefetch = pw_policy_chosen(&pw_prefetch_family, &c->prefetch);
+    const struct pw_policy *full = pw_policy_chosen_or_same(&pw_prefetch_family, &c->prefetch_full);
+    const struct pw_policy *evict = pw_policy_chosen(&pw_evict_family, &c->evict);
+    struct pw_prefetch_environment prefetch_from = {&r->prefetch_random};
+    struct pw_evict_environment evict_from = {&r->evict_random};
+    r->prefetch = pw_prefetch_policy_of(prefetch);
+    r->prefetch_full = pw_prefetch_policy_of(full ? full : prefetch);
+    r->evict = pw_evict_policy_of(evict);
+    enum pw_status status = create_policy(r, &r->prefetch_use, "uvm.prefetch", prefetch, &c->prefetch, &prefetch_from,
+                                          &r->prefetch_state, err);
+    r->prefetch_full_state = r->prefetch_state;
+    if (status == PW_OK && full)
+        status = create_policy(r, &r->prefetch_full_use, "uvm.prefetch_full", full, &c->prefetch_full, &prefetch_from,
+                               &r->prefetch_full_state, err);
+    if (status == PW_OK)
+        status = create_policy(r, &r->evict_use, "uvm.evict", evict, &c->evict, &evict_from, &r->evict_state, err);
+    return status;
+}
+
 enum pw_status pw_residency_create(const struct pw_residency_config *config, struct pw_residency **out,
                                    struct pw_error *err)
 {
@@ -20,7 +51,9 @@ enum pw_status pw_residency_create(const struct pw_residency_config *config, str
     r->last_touched = PW_NO_PAGE;
     pw_random_init(&r->prefetch_random, config->seed, "uvm.prefetch");
     pw_random_init(&r->evict_random, config->seed, "uvm.evict");
-    enum pw_status status = pw_order_create(config->evict->order, &r->evict_random, &r->order, err);
+    enum pw_status status = create_policies(r, err);
+    if (status == PW_OK)
+        status = pw_order_create(r->evict->order, &r->evict_random, &r->order, err);
     if (status) {
         pw_residency_destroy(r);
         return status;
@@ -39,6 +72,9 @@ void pw_residency_destroy(struct pw_residency *r)
         free(r->directories[app]);
     }
     pw_order_destroy(r->order);
+    pw_policy_use_release(&r->prefetch_use);
+    pw_policy_use_release(&r->prefetch_full_use);
+    pw_policy_use_release(&r->evict_use);
     free(r->blocks);
     free(r->free_spans);
     free(r->ranges);
@@ -119,17 +155,24 @@ static struct pw_page_mask absent_of(const struct pw_residency *r, const struct 
     return pw_mask_without(wide, &b->coming);
 }
 
-static struct pw_page_mask choose(struct pw_residency *r, const struct pw_managed_block *b,
-                                  const struct pw_prefetch_policy *policy, const struct pw_page_mask *faulted)
+/* What comes along: by the policy that holds when memory is full, or by the other one. */
+static struct pw_page_mask choose(struct pw_residency *r, const struct pw_managed_block *b, bool full,
+                                  const struct pw_page_mask *faulted)
 {
     struct pw_prefetch_view view = {
+        .asid = r->ranges[b->range].asid,
+        .first = {b->number * PW_BLOCK_PAGES},
+        .now = pw_residency_now(r),
         .exists = pw_block_exists(b),
         .resident = pw_mask_or(b->resident, &b->coming),
         .faulted = *faulted,
         .tree_pages = b->tree_pages,
     };
     struct pw_page_mask chosen = {0};
-    policy->choose(&view, &r->prefetch_random, &chosen);
+    if (full)
+        r->prefetch_full->choose(r->prefetch_full_state, &view, &chosen);
+    else
+        r->prefetch->choose(r->prefetch_state, &view, &chosen);
     chosen = absent_of(r, b, &chosen);
     return pw_mask_without(chosen, faulted);
 }
@@ -162,11 +205,11 @@ void pw_residency_decide(struct pw_residency *r, uint32_t block, const struct pw
     if (!faulted)
         return;
     if (!r->full) {
-        out->prefetched = choose(r, b, r->config.prefetch, &out->faulted);
+        out->prefetched = choose(r, b, false, &out->faulted);
         r->full = would_fill(r, faulted + pw_mask_count(&out->prefetched));
     }
     if (r->full)
-        out->prefetched = choose(r, b, r->config.prefetch_full, &out->faulted);
+        out->prefetched = choose(r, b, true, &out->faulted);
     set_coming(r, b, out);
     pw_residency_count(r, b, far_faults, faulted >> r->config.order);
 }

@@ -13,15 +13,16 @@
 
 #include "policy/evict/evict_policy.h"
 #include "policy/prefetch/prefetch_policy.h"
-#include "sim/status.h"
-#include "sim/types.h"
+#include "sim/policy_use.h"
 #include "uvm/advice.h"
 #include "uvm/order.h"
 
 struct pw_residency_config {
-    const struct pw_prefetch_policy *prefetch;      /* until memory is full */
-    const struct pw_prefetch_policy *prefetch_full; /* from then on */
-    const struct pw_evict_policy *evict;
+    struct pw_policy_choice prefetch;      /* of pw_prefetch_family, until memory is full */
+    struct pw_policy_choice prefetch_full; /* from then on; may be "same" */
+    struct pw_policy_choice evict;         /* of pw_evict_family */
+    struct pw_policies *policies;          /* of the machine, or NULL */
+    const struct pw_events *events;        /* for the time, or NULL: there is none */
     double reserve;           /* share of the resident pages, at the old end, that are no candidates: 0 to 0.9 */
     double free_buffer;       /* share of capacity kept free by evicting ahead of need: 0 to 0.5 */
     uint64_t capacity;        /* pages of device memory for managed data */

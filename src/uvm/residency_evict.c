@@ -40,9 +40,14 @@ static void remove_busy(const struct pw_residency *r, const struct pw_managed_bl
 static struct pw_page_mask leaving_with(const struct pw_residency *r, pw_page_id candidate)
 {
     const struct pw_managed_block *b = &r->blocks[candidate / PW_BLOCK_PAGES];
-    struct pw_evict_view view = {b->resident, candidate % PW_BLOCK_PAGES, b->tree_pages};
+    struct pw_evict_view view = {.asid = r->ranges[b->range].asid,
+                                 .first = {b->number * PW_BLOCK_PAGES},
+                                 .now = pw_residency_now(r),
+                                 .resident = b->resident,
+                                 .candidate = candidate % PW_BLOCK_PAGES,
+                                 .tree_pages = b->tree_pages};
     struct pw_page_mask pages = {0};
-    r->config.evict->choose(&view, &pages);
+    r->evict->choose(r->evict_state, &view, &pages);
     pages = pw_mask_widen(&pages, r->config.order);
     return pw_mask_and(pages, &b->resident);
 }
@@ -82,7 +87,7 @@ bool pw_residency_evict(struct pw_residency *r, struct pw_eviction *out)
     if (!find_leaving(r, reserved, out) && (!reserved || !find_leaving(r, 0, out)))
         return false;
     struct pw_managed_block *b = &r->blocks[out->block];
-    bool all = r->config.evict->writes_clean && !pw_advice_copies(r->ranges[b->range].advice);
+    bool all = r->evict->writes_clean && !pw_advice_copies(r->ranges[b->range].advice);
     out->written = all ? out->pages : pw_mask_and(out->pages, &b->dirty);
     pw_residency_count(r, b, pages_evicted, pw_mask_count(&out->pages));
     pw_residency_count(r, b, pages_written, pw_mask_count(&out->written));

@@ -33,6 +33,10 @@ struct pw_residency {
     unsigned unit; /* pages */
     struct pw_order *order;
     struct pw_random prefetch_random, evict_random;
+    const struct pw_prefetch_policy *prefetch, *prefetch_full;
+    const struct pw_evict_policy *evict;
+    void *prefetch_state, *prefetch_full_state, *evict_state;
+    struct pw_policy_use prefetch_use, prefetch_full_use, evict_use;
 
     struct pw_managed_block *blocks;
     uint32_t block_count, block_capacity;
@@ -56,6 +60,11 @@ struct pw_residency {
 static inline struct pw_page_mask pw_block_exists(const struct pw_managed_block *b)
 {
     return pw_mask_range(0, b->exists);
+}
+
+static inline pw_cycle pw_residency_now(const struct pw_residency *r)
+{
+    return r->config.events ? r->config.events->now : 0;
 }
 
 /* Adds to a counter of the block's range and of its application. */

@@ -136,7 +136,7 @@ static enum pw_status give_blocks_back(struct pw_residency *r, uint32_t first, u
 static void last_extent(const struct pw_residency *r, uint64_t pages, uint16_t *out_exists, uint16_t *out_tree)
 {
     unsigned exists, tree, last = (unsigned)((pages - 1) % PW_BLOCK_PAGES) + 1, unit = r->unit;
-    r->config.prefetch->extent(last, pages < PW_BLOCK_PAGES, &exists, &tree);
+    r->prefetch->extent(r->prefetch_state, last, pages < PW_BLOCK_PAGES, &exists, &tree);
     exists = (exists + unit - 1) / unit * unit;
     *out_exists = (uint16_t)exists;
     *out_tree = (uint16_t)(tree > exists ? tree : exists);

@@ -26,7 +26,7 @@ struct pw_coalesce_view pw_coalesce_view_of(const struct pw_page_manager *m, pw_
 {
     const struct pw_page_table *table = pw_table_of(m, asid);
     pw_vpn region = pw_region_of(vpn);
-    struct pw_coalesce_view view = {.contiguous = true};
+    struct pw_coalesce_view view = {.asid = asid, .region = region, .contiguous = true};
     uint32_t first = 0; /* where the region would begin if all of it lay like its first page; may wrap around */
     for (uint32_t i = 0; i < PW_REGION_PAGES; i++) {
         pw_pfn frame;
@@ -47,7 +47,7 @@ static bool wanted(const struct pw_page_manager *m, pw_asid asid, pw_vpn region)
     if (!pw_page_table_can_coalesce(pw_table_of(m, asid), region))
         return false;
     struct pw_coalesce_view view = pw_coalesce_view_of(m, asid, region);
-    return view.one_space && m->coalescing->wants(&view);
+    return view.one_space && m->coalescing->wants(m->coalescing_state, &view);
 }
 
 static void disabled_bits_taken(struct pw_page_manager *m, pw_asid asid, pw_vpn first, unsigned count, bool last,

@@ -141,7 +141,8 @@ void pw_compact_region(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
     if (!m->compaction->splinter || !blocks_of(m) || !pw_page_table_is_large(table, region))
         return;
     m->counters[asid].compact_checks++;
-    if (m->compaction->splinter(pw_page_table_present(table, region), threshold_pages(m))) {
+    struct pw_compact_view view = {asid, region, pw_page_table_present(table, region), threshold_pages(m)};
+    if (m->compaction->splinter(m->compaction_state, &view)) {
         pw_splinter(m, asid, region);
         empty_region(m, asid, region);
     } else {

@@ -253,7 +253,7 @@ static bool is_candidate(struct pw_page_manager *m, const struct tally *t)
         return false;
     struct pw_coalesce_view view = pw_coalesce_view_of(m, asid, tally_region(t));
     view.utilisation = t->walks;
-    return m->coalescing->wants(&view);
+    return m->coalescing->wants(m->coalescing_state, &view);
 }
 
 /* Step 1. Of regions that were walked alike, the lowest of the first application is taken. */

@@ -4,6 +4,20 @@
 
 #include <stdlib.h>
 
+static enum pw_status create_policies(struct pw_page_manager *m, struct pw_error *err)
+{
+    m->coalescing = pw_coalesce_config_policy(&m->coalesce);
+    m->compaction = pw_compact_config_policy(&m->compact);
+    enum pw_status status = pw_policy_use_init(&m->coalescing_use, m->wiring.policies, "coalesce.policy",
+                                               &m->coalescing->head, &m->coalesce.policy, m->wiring.apps, err);
+    if (status == PW_OK)
+        status = pw_policy_use_add(&m->coalescing_use, NULL, &m->coalescing_state, err);
+    if (status == PW_OK)
+        status = pw_policy_use_init(&m->compaction_use, m->wiring.policies, "compact.policy", &m->compaction->head,
+                                    &m->compact.policy, m->wiring.apps, err);
+    return status == PW_OK ? pw_policy_use_add(&m->compaction_use, NULL, &m->compaction_state, err) : status;
+}
+
 enum pw_status pw_page_manager_create(const struct pw_coalesce_config *coalesce,
                                       const struct pw_compact_config *compact,
                                       const struct pw_page_manager_wiring *wiring, struct pw_page_manager **out,
@@ -15,15 +29,13 @@ enum pw_status pw_page_manager_create(const struct pw_coalesce_config *coalesce,
         return pw_fail_memory(err, "page manager");
     m->coalesce = *coalesce;
     m->compact = *compact;
-    m->coalescing = pw_coalesce_policies[coalesce->policy];
-    m->compaction = pw_compact_policies[compact->policy];
     m->wiring = *wiring;
     if (wiring->timeline)
         m->write_lanes = (struct pw_lanes){.timeline = wiring->timeline,
                                            .group = pw_timeline_group(wiring->timeline, "Page manager"),
                                            .name = "table write"};
     m->counters = calloc(wiring->apps, sizeof *m->counters);
-    enum pw_status status = m->counters ? PW_OK : pw_fail_memory(err, "page manager");
+    enum pw_status status = m->counters ? create_policies(m, err) : pw_fail_memory(err, "page manager");
     if (status == PW_OK && m->coalescing->wants && !m->coalescing->in_place)
         status = pw_migrator_create(m, err);
     if (status != PW_OK) {
@@ -39,6 +51,8 @@ void pw_page_manager_destroy(struct pw_page_manager *m)
     if (!m)
         return;
     pw_migrator_destroy(m->migrator);
+    pw_policy_use_release(&m->coalescing_use);
+    pw_policy_use_release(&m->compaction_use);
     pw_lanes_release(&m->write_lanes);
     free(m->jobs);
     free(m->counters);

@@ -20,27 +20,30 @@
 
 #include "mem/l2.h"
 #include "sim/event.h"
-#include "sim/option.h"
-#include "sim/stats.h"
+#include "sim/policy_use.h"
 #include "sim/timeline.h"
 #include "vm/address_space.h"
 
 struct pw_coalesce_config {
-    uint32_t policy;   /* index into pw_coalesce_policies */
-    uint32_t interval; /* cycles between choices of a policy that migrates */
+    struct pw_policy_choice policy; /* of pw_coalesce_family */
+    uint32_t interval;              /* cycles between choices of a policy that migrates */
 };
 
 enum pw_copy { PW_COPY_CHANNEL, PW_COPY_BULK, PW_COPY_FREE };
 
 struct pw_compact_config {
-    uint32_t policy;       /* index into pw_compact_policies */
-    uint32_t threshold;    /* % of 512 base pages; fewer than that are splintered */
-    uint32_t copy;         /* enum pw_copy: how a base page is moved */
-    uint32_t bulk_latency; /* cycles of a copy inside DRAM */
+    struct pw_policy_choice policy; /* of pw_compact_family */
+    uint32_t threshold;             /* % of 512 base pages; fewer than that are splintered */
+    uint32_t copy;                  /* enum pw_copy: how a base page is moved */
+    uint32_t bulk_latency;          /* cycles of a copy inside DRAM */
 };
 
 extern const struct pw_option pw_coalesce_options[]; /* group "coalesce" */
 extern const struct pw_option pw_compact_options[];  /* group "compact" */
+
+/* What is chosen. */
+const struct pw_coalesce_policy *pw_coalesce_config_policy(const struct pw_coalesce_config *c);
+const struct pw_compact_policy *pw_compact_config_policy(const struct pw_compact_config *c);
 
 /* Whether base pages can become large ones with this configuration: then TLBs need entries for both. */
 bool pw_coalesce_config_enabled(const struct pw_coalesce_config *c);
@@ -61,6 +64,7 @@ struct pw_page_manager_counters {
 
 struct pw_page_manager_wiring {
     struct pw_events *events;
+    struct pw_policies *policies; /* of the machine, or NULL */
     struct pw_request_pool *pool;
     struct pw_memory *memory; /* page-table writes; NULL: they take no time (tests) */
     struct pw_physical_memory *physical;

@@ -15,6 +15,8 @@ struct pw_page_manager {
     struct pw_compact_config compact;
     const struct pw_coalesce_policy *coalescing;
     const struct pw_compact_policy *compaction;
+    void *coalescing_state, *compaction_state;
+    struct pw_policy_use coalescing_use, compaction_use;
     struct pw_page_manager_wiring wiring;
     struct pw_page_manager_counters *counters; /* by application */
     pw_cycle paused_until;                     /* SMs stand still until then */

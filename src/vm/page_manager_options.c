@@ -7,14 +7,14 @@
 #define COMPACT(field) offsetof(struct pw_compact_config, field)
 
 const struct pw_option pw_coalesce_options[] = {
-    {"policy", PW_OPTION_CHOICE, COALESCE(policy), 0, 0, "none", "", pw_coalesce_policy_names,
+    {"policy", PW_OPTION_POLICY, COALESCE(policy), 0, 0, "none", "", &pw_coalesce_family,
      "Which base pages become large pages, and when.", false},
     {"interval", PW_OPTION_CYCLES, COALESCE(interval), 1000, 4e9, "100000", "cycles", NULL,
      "Cycles between two choices of a policy that moves pages to coalesce them.", false},
     {0}};
 
 const struct pw_option pw_compact_options[] = {
-    {"policy", PW_OPTION_CHOICE, COMPACT(policy), 0, 0, "none", "", pw_compact_policy_names,
+    {"policy", PW_OPTION_POLICY, COMPACT(policy), 0, 0, "none", "", &pw_compact_family,
      "Which large pages are splintered when parts of them are freed, and whether large frames are emptied.", false},
     {"threshold", PW_OPTION_COUNT, COMPACT(threshold), 0, 100, "50", "%", NULL,
      "A large page with less than this share of its base pages left is splintered and its frame emptied.", false},
@@ -25,7 +25,17 @@ const struct pw_option pw_compact_options[] = {
      "Time of a copy of a base page inside DRAM.", false},
     {0}};
 
+const struct pw_coalesce_policy *pw_coalesce_config_policy(const struct pw_coalesce_config *c)
+{
+    return pw_coalesce_policy_of(pw_policy_chosen(&pw_coalesce_family, &c->policy));
+}
+
+const struct pw_compact_policy *pw_compact_config_policy(const struct pw_compact_config *c)
+{
+    return pw_compact_policy_of(pw_policy_chosen(&pw_compact_family, &c->policy));
+}
+
 bool pw_coalesce_config_enabled(const struct pw_coalesce_config *c)
 {
-    return pw_coalesce_policies[c->policy]->wants != NULL;
+    return pw_coalesce_config_policy(c)->wants != NULL;
 }

@@ -5,8 +5,6 @@
  * is fragmented has at least one such page, else it would not be. */
 #include "vm/physical_memory.h"
 
-#include <stdlib.h>
-
 enum { BLOCK_PAGES = 1 << PW_PAGE_2M };
 
 static const char *const page_size_names[] = {"4KB", "64KB", "2MB", NULL};
@@ -19,7 +17,7 @@ const struct pw_option pw_page_options[] = {
      false},
     {"entry_stride", PW_OPTION_COUNT, offsetof(struct pw_page_config, entry_stride), 8, 128, "8", "bytes", NULL,
      "Distance between neighbouring page-table entries; more than 8 makes tables sparser.", true},
-    {"frames", PW_OPTION_CHOICE, offsetof(struct pw_page_config, frames), 0, 0, "first-free", "", pw_frame_policy_names,
+    {"frames", PW_OPTION_POLICY, offsetof(struct pw_page_config, frames), 0, 0, "first-free", "", &pw_frame_family,
      "Which free frames a page gets.", false},
     {"fragmentation", PW_OPTION_NUMBER, offsetof(struct pw_page_config, fragmentation), 0, 100, "0", "%", NULL,
      "Share of the 2 MiB frames that hold data from before the run, placed at random.", false},
@@ -75,10 +73,22 @@ static uint64_t count_room(const struct pw_frames *f, enum pw_page_order order)
     return runs << order;
 }
 
-enum pw_status pw_physical_memory_init(struct pw_physical_memory *p, uint64_t bytes,
-                                       const struct pw_page_config *config, uint64_t seed, struct pw_error *err)
+static enum pw_status create_policy(struct pw_physical_memory *p, const struct pw_page_config *config,
+                                    struct pw_policies *policies, struct pw_error *err)
 {
-    *p = (struct pw_physical_memory){.policy = pw_frame_policies[config->frames]};
+    const struct pw_policy *policy = pw_policy_chosen(&pw_frame_family, &config->frames);
+    struct pw_frame_environment environment = {p->frames, &p->random};
+    enum pw_status status =
+        pw_policy_use_init(&p->policy_use, policies, "page.frames", policy, &config->frames, PW_MAX_APPS, err);
+    p->policy = pw_frame_policy_of(policy);
+    return status == PW_OK ? pw_policy_use_add(&p->policy_use, &environment, &p->policy_state, err) : status;
+}
+
+enum pw_status pw_physical_memory_init(struct pw_physical_memory *p, uint64_t bytes,
+                                       const struct pw_page_config *config, uint64_t seed, struct pw_policies *policies,
+                                       struct pw_error *err)
+{
+    *p = (struct pw_physical_memory){0};
     enum pw_status status = pw_frames_create(bytes, &p->frames, err);
     if (status != PW_OK)
         return status;
@@ -93,20 +103,16 @@ enum pw_status pw_physical_memory_init(struct pw_physical_memory *p, uint64_t by
                        "page.fragmentation and page.occupancy leave no free frame for a page of %s; lower one of them",
                        page_size_names[config->size]);
     }
-    size_t blocks = pw_frames_total(p->frames) / BLOCK_PAGES;
-    p->policy_state = calloc(1, p->policy->state_bytes + p->policy->block_bytes * blocks + 1);
-    if (!p->policy_state) {
-        pw_physical_memory_release(p);
-        return pw_fail_memory(err, "frame policy");
-    }
     pw_random_init(&p->random, seed, "frames");
-    p->policy->init(p->policy_state, p->frames, &p->random);
-    return PW_OK;
+    status = create_policy(p, config, policies, err);
+    if (status != PW_OK)
+        pw_physical_memory_release(p);
+    return status;
 }
 
 void pw_physical_memory_release(struct pw_physical_memory *p)
 {
     pw_frames_destroy(p->frames);
-    free(p->policy_state);
+    pw_policy_use_release(&p->policy_use);
     *p = (struct pw_physical_memory){0};
 }

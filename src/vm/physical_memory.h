@@ -7,14 +7,14 @@
 #define PW_VM_PHYSICAL_MEMORY_H
 
 #include "policy/frame/frame_policy.h"
-#include "sim/option.h"
+#include "sim/policy_use.h"
 
 struct pw_page_config {
-    uint32_t size;         /* index into 4KB, 64KB, 2MB */
-    uint32_t entry_stride; /* bytes between page-table entries */
-    uint32_t frames;       /* index into pw_frame_policies */
-    double fragmentation;  /* % of large frames with pre-fragmented data */
-    double occupancy;      /* % of the base pages of such a frame that it takes */
+    uint32_t size;                  /* index into 4KB, 64KB, 2MB */
+    uint32_t entry_stride;          /* bytes between page-table entries */
+    struct pw_policy_choice frames; /* of pw_frame_family */
+    double fragmentation;           /* % of large frames with pre-fragmented data */
+    double occupancy;               /* % of the base pages of such a frame that it takes */
 };
 
 extern const struct pw_option pw_page_options[];
@@ -27,6 +27,7 @@ struct pw_physical_memory {
     struct pw_frames *frames;
     const struct pw_frame_policy *policy;
     void *policy_state;
+    struct pw_policy_use policy_use;
     struct pw_random random;
     uint64_t fragment_pages;         /* of pre-fragmented data */
     uint64_t usable;                 /* 4 KiB pages beside them, in runs of the page size configured */
@@ -34,9 +35,10 @@ struct pw_physical_memory {
     struct pw_page_manager *manager; /* whom to ask for room and to tell what is freed, or NULL */
 };
 
-/* Memory without a free frame for pages of the size configured is a user error. */
+/* Memory without a free frame for pages of the size configured is a user error. `policies`: of the machine, or NULL. */
 enum pw_status pw_physical_memory_init(struct pw_physical_memory *p, uint64_t bytes,
-                                       const struct pw_page_config *config, uint64_t seed, struct pw_error *err);
+                                       const struct pw_page_config *config, uint64_t seed, struct pw_policies *policies,
+                                       struct pw_error *err);
 void pw_physical_memory_release(struct pw_physical_memory *p);
 
 #endif

@@ -1,6 +1,7 @@
 /* What every eviction policy must hold to: it names resident pages, the candidate among them, keeps what is in the mask
  * already, and needs nothing but its view. */
 #include "policy/evict/evict_policy.h"
+#include "policies.h"
 #include "sim/random.h"
 
 #include <setjmp.h>
@@ -30,57 +31,54 @@ static struct pw_evict_view draw(struct pw_random *random)
 static void every_policy_names_resident_pages_and_the_candidate(void **state)
 {
     (void)state;
-    for (unsigned p = 0; pw_evict_policies[p]; p++) {
-        struct pw_random random;
-        pw_random_init(&random, 1, "evict");
+    for (unsigned p = 0; pw_evict_family.policies[p]; p++) {
+        const struct pw_evict_policy *policy = pw_evict_policy_of(pw_evict_family.policies[p]);
+        struct pw_random random, own;
+        pw_random_init(&random, 1, "views");
+        pw_random_init(&own, 1, "evict");
+        struct pw_evict_environment environment = {&own};
+        struct pw_policy_use use;
+        void *instance = policy_instance(&use, &pw_evict_family, &policy->head, &environment);
         for (unsigned i = 0; i < 4000; i++) {
             struct pw_evict_view view = draw(&random);
             struct pw_page_mask out = {0}, outside;
-            pw_evict_policies[p]->choose(&view, &out);
+            policy->choose(instance, &view, &out);
             assert_true(pw_mask_has(&out, view.candidate));
             outside = pw_mask_without(out, &view.resident);
             assert_false(pw_mask_any(&outside));
         }
+        pw_policy_use_release(&use);
     }
 }
 
 static void every_policy_repeats_itself_and_only_adds(void **state)
 {
     (void)state;
-    for (unsigned p = 0; pw_evict_policies[p]; p++) {
-        struct pw_random random;
-        pw_random_init(&random, 2, "evict");
+    for (unsigned p = 0; pw_evict_family.policies[p]; p++) {
+        const struct pw_evict_policy *policy = pw_evict_policy_of(pw_evict_family.policies[p]);
+        struct pw_random random, own;
+        pw_random_init(&random, 2, "views");
+        pw_random_init(&own, 2, "evict");
+        struct pw_evict_environment environment = {&own};
+        struct pw_policy_use use;
+        void *instance = policy_instance(&use, &pw_evict_family, &policy->head, &environment);
         for (unsigned i = 0; i < 1000; i++) {
             struct pw_evict_view view = draw(&random);
             struct pw_page_mask there = pw_mask_range(i % 500, i % 500 + 12), out = {0}, more = there;
-            pw_evict_policies[p]->choose(&view, &out);
-            pw_evict_policies[p]->choose(&view, &more);
+            policy->choose(instance, &view, &out);
+            policy->choose(instance, &view, &more);
             out = pw_mask_or(out, &there);
             assert_memory_equal(&out, &more, sizeof out);
         }
+        pw_policy_use_release(&use);
     }
 }
 
 static void every_policy_names_an_order(void **state)
 {
     (void)state;
-    for (unsigned p = 0; pw_evict_policies[p]; p++)
-        assert_in_range(pw_evict_policies[p]->order, 0, PW_ORDER_COUNT - 1);
-}
-
-static void names_for_options_are_the_policies_names(void **state)
-{
-    (void)state;
-    const char *const expected[] = {"lru4k", "random", "sl", "tbn", "lru2m", "nvidia", NULL}; /* a row for each */
-    unsigned p = 0;
-    for (; pw_evict_policies[p]; p++) {
-        assert_string_equal(pw_evict_policies[p]->name, pw_evict_policy_names[p]);
-        if (!expected[p])
-            fail_msg("policy %s has no row here", pw_evict_policies[p]->name);
-        assert_string_equal(pw_evict_policies[p]->name, expected[p]);
-        assert_int_not_equal(pw_evict_policies[p]->summary[0], 0);
-    }
-    assert_null(pw_evict_policy_names[p]);
+    for (unsigned p = 0; pw_evict_family.policies[p]; p++)
+        assert_in_range(pw_evict_policy_of(pw_evict_family.policies[p])->order, 0, PW_ORDER_COUNT - 1);
 }
 
 int main(void)
@@ -89,7 +87,6 @@ int main(void)
         cmocka_unit_test(every_policy_names_resident_pages_and_the_candidate),
         cmocka_unit_test(every_policy_repeats_itself_and_only_adds),
         cmocka_unit_test(every_policy_names_an_order),
-        cmocka_unit_test(names_for_options_are_the_policies_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

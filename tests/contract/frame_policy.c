@@ -1,6 +1,7 @@
 /* What every frame policy must hold to: each frame has one owner, runs are aligned, memory runs out cleanly and comes
  * back whole. */
 #include "policy/frame/frame_policy.h"
+#include "policies.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,19 +18,20 @@ struct fixture {
     const struct pw_frame_policy *policy;
     struct pw_frames *frames;
     void *state;
+    struct pw_policy_use use;
     pw_owner seen[FRAMES];
 };
 
-static struct fixture *create(const struct pw_frame_policy *policy, uint64_t seed)
+static struct fixture *create(const struct pw_policy *policy, uint64_t seed)
 {
     struct fixture *x = calloc(1, sizeof *x);
     struct pw_error err;
     struct pw_random random;
     pw_random_init(&random, seed, "frames");
-    x->policy = policy;
+    x->policy = pw_frame_policy_of(policy);
     assert_int_equal(pw_frames_create((uint64_t)FRAMES * PW_PAGE_BYTES, &x->frames, &err), PW_OK);
-    x->state = calloc(1, policy->state_bytes + BLOCKS * policy->block_bytes + 1);
-    policy->init(x->state, x->frames, &random);
+    struct pw_frame_environment environment = {x->frames, &random};
+    x->state = policy_instance(&x->use, &pw_frame_family, policy, &environment);
     return x;
 }
 
@@ -37,9 +39,9 @@ static void destroy(struct fixture *x)
 {
     struct pw_error err = {0};
     if (pw_frames_check(x->frames, &err))
-        fail_msg("%s: %s", x->policy->name, err.message);
+        fail_msg("%s: %s", x->policy->head.name, err.message);
     pw_frames_destroy(x->frames);
-    free(x->state);
+    pw_policy_use_release(&x->use);
     free(x);
 }
 
@@ -73,9 +75,9 @@ static void release(struct fixture *x, pw_owner owner, enum pw_page_order order,
 static void every_policy_hands_each_frame_out_once_until_none_is_left(void **state)
 {
     (void)state;
-    for (unsigned p = 0; pw_frame_policies[p]; p++)
+    for (unsigned p = 0; pw_frame_family.policies[p]; p++)
         for (unsigned o = 0; o < 3; o++) {
-            struct fixture *x = create(pw_frame_policies[p], 7);
+            struct fixture *x = create(pw_frame_family.policies[p], 7);
             enum pw_page_order order = ORDERS[o];
             pw_pfn at;
             for (uint32_t i = 0; i < (uint32_t)FRAMES >> order; i++)
@@ -90,8 +92,8 @@ static void every_policy_hands_each_frame_out_once_until_none_is_left(void **sta
 static void every_policy_takes_again_what_was_given_back(void **state)
 {
     (void)state;
-    for (unsigned p = 0; pw_frame_policies[p]; p++) {
-        struct fixture *x = create(pw_frame_policies[p], 8);
+    for (unsigned p = 0; pw_frame_family.policies[p]; p++) {
+        struct fixture *x = create(pw_frame_family.policies[p], 8);
         pw_pfn blocks[BLOCKS], at;
         for (unsigned i = 0; i < BLOCKS; i++)
             assert_true(allocate(x, PW_OWNER_APP, PW_PAGE_2M, &blocks[i]));
@@ -111,8 +113,8 @@ static void every_policy_takes_again_what_was_given_back(void **state)
 static void every_policy_repeats_itself_for_the_same_seed(void **state)
 {
     (void)state;
-    for (unsigned p = 0; pw_frame_policies[p]; p++) {
-        struct fixture *a = create(pw_frame_policies[p], 9), *b = create(pw_frame_policies[p], 9);
+    for (unsigned p = 0; pw_frame_family.policies[p]; p++) {
+        struct fixture *a = create(pw_frame_family.policies[p], 9), *b = create(pw_frame_family.policies[p], 9);
         for (unsigned i = 0; i < 600; i++) {
             pw_pfn x, y;
             assert_true(allocate(a, PW_OWNER_APP, ORDERS[i % 2], &x));
@@ -128,7 +130,7 @@ static void every_policy_repeats_itself_for_the_same_seed(void **state)
 static void the_default_mixes_applications_in_one_large_frame(void **state)
 {
     (void)state;
-    struct fixture *x = create(pw_frame_policies[0], 1);
+    struct fixture *x = create(pw_frame_family.policies[0], 1);
     pw_pfn at;
     for (uint32_t i = 0; i < 1024; i++) {
         assert_true(allocate(x, (pw_owner)(PW_OWNER_APP + i % 2), PW_PAGE_4K, &at));
@@ -140,36 +142,19 @@ static void the_default_mixes_applications_in_one_large_frame(void **state)
 static void the_random_policy_leaves_no_neighbours(void **state)
 {
     (void)state;
-    for (unsigned p = 0; pw_frame_policies[p]; p++) {
-        if (strcmp(pw_frame_policies[p]->name, "random") != 0)
-            continue;
-        struct fixture *x = create(pw_frame_policies[p], 1);
-        pw_pfn at, before = {0};
-        unsigned neighbours = 0, per_quarter[4] = {0};
-        for (unsigned i = 0; i < 4000; i++) {
-            assert_true(allocate(x, PW_OWNER_APP, PW_PAGE_4K, &at));
-            neighbours += at.v == before.v + 1;
-            per_quarter[at.v * 4ULL / FRAMES]++;
-            before = at;
-        }
-        assert_true(neighbours < 5);
-        for (unsigned i = 0; i < 4; i++)
-            assert_in_range(per_quarter[i], 900, 1100);
-        destroy(x);
-        return;
+    struct fixture *x = create(policy_named(&pw_frame_family, "random"), 1);
+    pw_pfn at, before = {0};
+    unsigned neighbours = 0, per_quarter[4] = {0};
+    for (unsigned i = 0; i < 4000; i++) {
+        assert_true(allocate(x, PW_OWNER_APP, PW_PAGE_4K, &at));
+        neighbours += at.v == before.v + 1;
+        per_quarter[at.v * 4ULL / FRAMES]++;
+        before = at;
     }
-    fail_msg("there is no policy called random");
-}
-
-static void names_for_options_are_the_policies_names(void **state)
-{
-    (void)state;
-    unsigned p = 0;
-    for (; pw_frame_policies[p]; p++) {
-        assert_string_equal(pw_frame_policies[p]->name, pw_frame_policy_names[p]);
-        assert_int_not_equal(pw_frame_policies[p]->summary[0], 0);
-    }
-    assert_null(pw_frame_policy_names[p]);
+    assert_true(neighbours < 5);
+    for (unsigned i = 0; i < 4; i++)
+        assert_in_range(per_quarter[i], 900, 1100);
+    destroy(x);
 }
 
 int main(void)
@@ -180,7 +165,6 @@ int main(void)
         cmocka_unit_test(every_policy_repeats_itself_for_the_same_seed),
         cmocka_unit_test(the_default_mixes_applications_in_one_large_frame),
         cmocka_unit_test(the_random_policy_leaves_no_neighbours),
-        cmocka_unit_test(names_for_options_are_the_policies_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* What every warp schedule must do, and what each one is defined to do. */
 #include "policy/warp/warp_policy.h"
+#include "policies.h"
 #include "sim/random.h"
 
 #include <setjmp.h>
@@ -55,6 +56,9 @@ static void every_policy_picks_a_ready_warp(void **state)
     (void)state;
     for (size_t p = 0; pw_warp_family.policies[p]; p++) {
         const struct pw_warp_policy *policy = pw_warp_policy_of(pw_warp_family.policies[p]);
+        struct pw_policy_use use, other;
+        void *instance = policy_instance(&use, &pw_warp_family, &policy->head, &(struct pw_warp_environment){0});
+        void *again = policy_instance(&other, &pw_warp_family, &policy->head, &(struct pw_warp_environment){0});
         struct pw_random r;
         struct crowd c;
         pw_random_init(&r, 1, policy->head.name);
@@ -62,16 +66,19 @@ static void every_policy_picks_a_ready_warp(void **state)
             uint64_t ready = random_ready(&r);
             uint32_t last = random_last(&r);
             c = random_crowd(&r);
-            uint32_t slot = policy->pick(ready, last, c.older);
+            uint32_t slot = policy->pick(instance, ready, last, c.older);
             assert_true(slot < SLOTS && ready >> slot & 1);
-            assert_int_equal(policy->pick(ready, last, c.older), slot);
+            assert_int_equal(policy->pick(again, ready, last, c.older), slot);
             if (policy->greedy && last != PW_NO_WARP && ready >> last & 1)
                 assert_int_equal(slot, last);
         }
         /* One warp alone is picked, wherever it is and whoever was last. */
         for (uint32_t slot = 0; slot < SLOTS; slot++)
             for (uint32_t last = 0; last <= SLOTS; last++)
-                assert_int_equal(policy->pick(1ULL << slot, last == SLOTS ? PW_NO_WARP : last, c.older), slot);
+                assert_int_equal(policy->pick(instance, 1ULL << slot, last == SLOTS ? PW_NO_WARP : last, c.older),
+                                 slot);
+        pw_policy_use_release(&use);
+        pw_policy_use_release(&other);
     }
 }
 
@@ -82,6 +89,8 @@ static void every_policy_lets_every_warp_finish(void **state)
     enum { WORK = 50, STALL = 20 };
     for (size_t p = 0; pw_warp_family.policies[p]; p++) {
         const struct pw_warp_policy *policy = pw_warp_policy_of(pw_warp_family.policies[p]);
+        struct pw_policy_use use;
+        void *instance = policy_instance(&use, &pw_warp_family, &policy->head, &(struct pw_warp_environment){0});
         struct pw_random r;
         uint32_t left[SLOTS], wakes[SLOTS] = {0}, last = PW_NO_WARP, issued = 0, cycle = 0;
         pw_random_init(&r, 2, policy->head.name);
@@ -94,7 +103,7 @@ static void every_policy_lets_every_warp_finish(void **state)
                 ready |= (uint64_t)(left[i] && wakes[i] <= cycle) << i;
             if (!ready)
                 continue;
-            last = policy->pick(ready, last, c.older);
+            last = policy->pick(instance, ready, last, c.older);
             assert_true(left[last] > 0);
             left[last]--;
             issued++;
@@ -103,6 +112,7 @@ static void every_policy_lets_every_warp_finish(void **state)
         }
         /* No cycle is lost but those in which all that are left stall: at worst, the last warp is on its own. */
         assert_true(cycle <= SLOTS * WORK + WORK * STALL);
+        pw_policy_use_release(&use);
     }
 }
 
@@ -121,7 +131,7 @@ static void gto_stays_and_otherwise_takes_the_oldest(void **state)
             if (ready >> slot & 1 && (oldest == SLOTS || c.age[slot] < c.age[oldest]))
                 oldest = slot;
         bool stays = last != PW_NO_WARP && ready >> last & 1;
-        assert_int_equal(pw_warp_policy_gto.pick(ready, last, c.older), stays ? last : oldest);
+        assert_int_equal(pw_warp_policy_gto.pick(NULL, ready, last, c.older), stays ? last : oldest);
     }
 }
 
@@ -135,7 +145,7 @@ static void gto_finishes_warps_in_the_order_of_their_age(void **state)
     struct crowd c = random_crowd(&r);
     for (uint64_t ready = UINT64_MAX; ready; ready &= ~(1ULL << last)) {
         for (unsigned i = 0; i < 5; i++) {
-            uint32_t slot = pw_warp_policy_gto.pick(ready, last, c.older);
+            uint32_t slot = pw_warp_policy_gto.pick(NULL, ready, last, c.older);
             assert_true(i == 0 || slot == last);
             last = slot;
         }
@@ -156,7 +166,7 @@ static void rr_takes_the_next_ready_slot_in_turn(void **state)
         c = random_crowd(&r);
         while (!(ready >> expected & 1))
             expected = (expected + 1) % SLOTS;
-        assert_int_equal(pw_warp_policy_rr.pick(ready, last, c.older), expected);
+        assert_int_equal(pw_warp_policy_rr.pick(NULL, ready, last, c.older), expected);
     }
 }
 
@@ -173,7 +183,7 @@ static void rr_gives_each_ready_warp_one_turn_in_every_round(void **state)
         for (unsigned round = 0; round < 3; round++) {
             uint64_t seen = 0;
             for (int k = 0; k < __builtin_popcountll(ready); k++) {
-                last = pw_warp_policy_rr.pick(ready, last, c.older);
+                last = pw_warp_policy_rr.pick(NULL, ready, last, c.older);
                 seen |= 1ULL << last;
             }
             assert_true(seen == ready);

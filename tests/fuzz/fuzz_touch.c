@@ -15,16 +15,24 @@ static bool check_touch(void *context, const struct pw_touch *t)
     return true;
 }
 
+/* The policy of this number, of those there are in turn. */
+static void choose(const struct pw_policy_family *family, unsigned number, struct pw_policy_choice *out)
+{
+    unsigned count = 0;
+    struct pw_error err;
+    while (family->policies[count])
+        count++;
+    require(pw_policy_choose(family, family->policies[number % count]->name, 1000, out, &err) == PW_OK);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    for (unsigned i = 0; pw_prefetch_policies[i]; i++) {
-        const struct pw_residency_config config = {.prefetch = pw_prefetch_policies[i],
-                                                   .prefetch_full = pw_prefetch_policies[i],
-                                                   .evict = pw_evict_policies[i],
-                                                   .capacity = i % 2 ? 40 : 700,
-                                                   .seed = 1};
+    for (unsigned i = 0; pw_prefetch_family.policies[i]; i++) {
+        struct pw_residency_config config = {.capacity = i % 2 ? 40 : 700, .seed = 1};
         struct pw_residency *r;
         struct pw_error err = {0};
+        choose(&pw_prefetch_family, i, &config.prefetch);
+        choose(&pw_evict_family, i, &config.evict);
         uint64_t steps = 0;
         require(pw_residency_create(&config, &r, &err) == PW_OK);
         enum pw_status status = pw_replay_touches(r, (const char *)data, size, "f", check_touch, &steps, &err);

@@ -61,14 +61,14 @@ static void policies_place_pages_as_they_always_did(void **state)
 {
     (void)state;
     size_t policy = 0;
-    for (; pw_frame_policies[policy]; policy++) {
+    for (; pw_frame_family.policies[policy]; policy++) {
         char set[64];
-        snprintf(set, sizeof set, "page.frames=%s", pw_frame_policies[policy]->name);
+        snprintf(set, sizeof set, "page.frames=%s", pw_frame_family.policies[policy]->name);
         struct timed neighbour = {.bytes = 5 << 20, .kernel = look};
         struct timed t = {.bytes = 5 << 20, .kernel = look, .sets = {set}, .neighbours = {&neighbour}};
         timed_run(&t);
         assert_true(policy < sizeof rows / sizeof *rows);
-        assert_string_equal(rows[policy].name, pw_frame_policies[policy]->name);
+        assert_string_equal(rows[policy].name, pw_frame_family.policies[policy]->name);
         assert_int_equal(t.n[COALESCIBLE], rows[policy].coalescible);
         assert_int_equal(t.n[MIXED], rows[policy].mixed);
         assert_int_equal(pw_stats_find(t.system->stats, "mem.held_bytes") >= 0, rows[policy].held > 0);

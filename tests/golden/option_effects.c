@@ -365,13 +365,15 @@ static void spoil(const struct pw_options *o, const struct pw_effect_condition *
         return;
     }
     pw_options_view(o, (size_t)pw_options_find(o, c->key), &view);
-    static const char *const switches[] = {"off", "on", NULL};
-    const char *const *choice = view.row->type == PW_OPTION_BOOL ? switches : view.row->choices;
-    assert_non_null(choice);
-    while (*choice && strstr(c->values, *choice))
+    if (view.row->type == PW_OPTION_BOOL) {
+        snprintf(out, capacity, "%s=%s", c->key, strcmp(c->values, "on") ? "on" : "off");
+        return;
+    }
+    uint32_t choice = 0;
+    while (pw_option_choice(view.row, choice) && strstr(c->values, pw_option_choice(view.row, choice)))
         choice++;
-    assert_non_null(*choice);
-    snprintf(out, capacity, "%s=%s", c->key, *choice);
+    assert_non_null(pw_option_choice(view.row, choice));
+    snprintf(out, capacity, "%s=%s", c->key, pw_option_choice(view.row, choice));
 }
 
 /* The row's run in which a rule does not hold. */

@@ -1,6 +1,7 @@
 /* Contiguity-conserving allocation under random requests, against a model that has no lists: it looks at every frame of a
  * block to say what kind of block it is, and at every block to find the one that has been of a kind for longest. Each
  * frame that is handed out is the one that the rules of Section 4.2 name. */
+#include "policies.h"
 #include "policy/frame/frame_policy.h"
 
 #include <setjmp.h>
@@ -33,6 +34,7 @@ struct model {
     const struct pw_frame_policy *policy;
     struct pw_frames *frames;
     void *state;
+    struct pw_policy_use use;
     struct pw_random random;
     pw_owner owners[FRAMES];
     struct model_block blocks[BLOCKS];
@@ -386,10 +388,7 @@ static struct model *create(uint64_t seed)
     struct model *m = calloc(1, sizeof *m);
     struct pw_error err;
     assert_int_equal(pw_frames_create((uint64_t)FRAMES * PW_PAGE_BYTES, &m->frames, &err), PW_OK);
-    for (unsigned p = 0; pw_frame_policies[p]; p++)
-        if (!strcmp(pw_frame_policies[p]->name, "contiguity"))
-            m->policy = pw_frame_policies[p];
-    assert_non_null(m->policy);
+    m->policy = pw_frame_policy_of(policy_named(&pw_frame_family, "contiguity"));
     pw_random_init(&m->random, seed, "contiguity");
     const struct pw_frame_request fragment = {.owner = PW_OWNER_FRAGMENT, .order = PW_PAGE_4K};
     for (uint32_t b = 1; b < BLOCKS; b += 3) {
@@ -402,8 +401,8 @@ static struct model *create(uint64_t seed)
         m->blocks[b].owner = PW_OWNER_FRAGMENT;
         settle(m, b);
     }
-    m->state = calloc(1, m->policy->state_bytes + BLOCKS * m->policy->block_bytes);
-    m->policy->init(m->state, m->frames, &m->random);
+    struct pw_frame_environment environment = {m->frames, &m->random};
+    m->state = policy_instance(&m->use, &pw_frame_family, &m->policy->head, &environment);
     return m;
 }
 
@@ -419,7 +418,7 @@ static void destroy(struct model *m)
     check_held(m, PW_OWNER_FRAGMENT);
     assert_int_equal(pw_frames_check(m->frames, &err), PW_OK);
     pw_frames_destroy(m->frames);
-    free(m->state);
+    pw_policy_use_release(&m->use);
     free(m);
 }
 

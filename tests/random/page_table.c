@@ -1,5 +1,6 @@
 /* Page tables under random map, unmap, lookup and walk, against a flat array of what is mapped. */
 #include "vm/page_table.h"
+#include "policies.h"
 #include "sim/random.h"
 
 #include <setjmp.h>
@@ -124,15 +125,16 @@ static void page_tables_agree_with_a_flat_array(void **state)
 {
     (void)state;
     for (uint32_t stride = 8; stride <= 128; stride *= 4)
-        for (unsigned p = 0; pw_frame_policies[p]; p++) {
+        for (unsigned p = 0; pw_frame_family.policies[p]; p++) {
             struct model *m = calloc(1, sizeof *m);
             struct pw_error err = {0};
             pw_random_init(&m->random, stride + p, "page table");
             assert_int_equal(pw_frames_create(32ULL << 20, &m->frames, &err), PW_OK);
-            size_t bytes = pw_frame_policies[p]->state_bytes + 16 * pw_frame_policies[p]->block_bytes;
-            void *policy_state = calloc(1, bytes + 1);
-            pw_frame_policies[p]->init(policy_state, m->frames, &m->random);
-            struct pw_page_table_config config = {5, stride, m->frames, pw_frame_policies[p], policy_state};
+            const struct pw_policy *policy = pw_frame_family.policies[p];
+            struct pw_frame_environment environment = {m->frames, &m->random};
+            struct pw_policy_use use;
+            void *policy_state = policy_instance(&use, &pw_frame_family, policy, &environment);
+            struct pw_page_table_config config = {5, stride, m->frames, pw_frame_policy_of(policy), policy_state};
             assert_int_equal(pw_page_table_create(&config, &m->table, &err), PW_OK);
             for (unsigned i = 0; i < 30000; i++) {
                 step(m);
@@ -145,7 +147,7 @@ static void page_tables_agree_with_a_flat_array(void **state)
             pw_page_table_destroy(m->table);
             assert_int_equal(pw_frames_free(m->frames), pw_frames_total(m->frames));
             pw_frames_destroy(m->frames);
-            free(policy_state);
+            pw_policy_use_release(&use);
             free(m);
         }
 }

@@ -131,24 +131,23 @@ static void remember(struct run *x, unsigned block, const struct pw_fetch *fetch
 
 static bool draws(const struct pw_prefetch_policy *policy)
 {
-    return strcmp(policy->name, "random") == 0;
+    return strcmp(policy->head.name, "random") == 0;
 }
 
 /* Compares what came along with what the model expects. */
 static void compare_prefetch(struct run *x, unsigned block, const struct pw_fetch *got)
 {
     struct naive *n = &x->n;
-    const struct pw_prefetch_policy *policy = n->full ? n->config.prefetch_full : n->config.prefetch;
-    struct pw_page_mask expected = naive_choose(n, block, policy, &got->faulted);
+    struct pw_page_mask expected = naive_choose(n, block, n->full, &got->faulted);
     uint64_t faulted = pw_mask_count(&got->faulted);
     /* How many units of more than a page are drawn is not known beforehand. */
-    bool unknown = n->unit > 1 && (draws(n->config.prefetch) || draws(n->config.prefetch_full));
+    bool unknown = n->unit > 1 && (draws(n->prefetch) || draws(n->prefetch_full));
     if (!n->full) {
         n->full = unknown ? pw_residency_is_full(x->r) : naive_would_fill(n, faulted + pw_mask_count(&expected));
-        policy = n->full ? n->config.prefetch_full : policy;
-        expected = naive_choose(n, block, policy, &got->faulted);
+        if (n->full)
+            expected = naive_choose(n, block, true, &got->faulted);
     }
-    if (!draws(policy)) {
+    if (!draws(n->full ? n->prefetch_full : n->prefetch)) {
         assert_same(&got->prefetched, &expected);
         return;
     }
@@ -207,7 +206,7 @@ static bool evict(struct run *x)
     assert_int_equal(got, expected);
     if (!got)
         return false;
-    if (x->n.config.evict->order == PW_ORDER_RANDOM) {
+    if (x->n.evict->order == PW_ORDER_RANDOM) {
         unsigned first, outer;
         assert_true(pw_mask_next_run(&e.pages, 0, &first, &outer));
         unsigned page = page_of(x, pw_residency_vpn(x->r, e.block * PW_BLOCK_PAGES + first));
@@ -364,8 +363,7 @@ static void step(struct run *x)
 static void run(const struct pw_residency_config *config, uint64_t seed)
 {
     struct run *x = calloc(1, sizeof *x);
-    x->n.config = *config;
-    x->n.unit = 1U << config->order;
+    naive_open(&x->n, config);
     x->n.config.busy = is_busy;
     x->n.config.context = x;
     x->r = managed_create(&x->n.config);
@@ -381,6 +379,7 @@ static void run(const struct pw_residency_config *config, uint64_t seed)
     compare_all(x);
     assert_int_equal(pw_residency_room(x->r), config->capacity);
     managed_destroy(x->r);
+    naive_close(&x->n);
     free(x);
 }
 
@@ -389,14 +388,16 @@ static void residency_agrees_with_a_naive_model(void **state)
     (void)state;
     const enum pw_page_order orders[] = {PW_PAGE_4K, PW_PAGE_64K, PW_PAGE_2M};
     uint64_t seed = 0;
-    for (unsigned e = 0; pw_evict_policies[e]; e++)
-        for (unsigned p = 0; pw_prefetch_policies[p]; p++)
+    unsigned count = policy_count(&pw_prefetch_family);
+    for (unsigned e = 0; pw_evict_family.policies[e]; e++)
+        for (unsigned p = 0; p < count; p++)
             for (unsigned o = 0; o < 3; o++) {
                 seed++;
+                const char *full = pw_prefetch_family.policies[(p + seed % 3) % count]->name;
                 struct pw_residency_config config = {
-                    .prefetch = pw_prefetch_policies[p],
-                    .prefetch_full = pw_prefetch_policies[(p + seed % 3) % 5],
-                    .evict = pw_evict_policies[e],
+                    .prefetch = policy_choice(&pw_prefetch_family, pw_prefetch_family.policies[p]->name),
+                    .prefetch_full = policy_choice_or_same(&pw_prefetch_family, full),
+                    .evict = policy_choice(&pw_evict_family, pw_evict_family.policies[e]->name),
                     .reserve = seed % 2 ? 0 : 0.1 * (double)(seed % 7),
                     .free_buffer = seed % 3 ? 0 : 0.15,
                     .capacity = (uint64_t[]){300, 700, 1600}[seed / 3 % 3],

@@ -129,12 +129,9 @@ static void step(void *object, uint64_t argument, pw_cycle now)
         pw_events_post(f->events, now + draw(w, 20000), step, w, 0);
 }
 
-static size_t count_policies(const char *const *names)
+static struct pw_policy_choice draw_policy(struct world *w, const struct pw_policy_family *family)
 {
-    size_t count = 0;
-    while (names[count])
-        count++;
-    return count;
+    return policy_choice(family, family->policies[draw(w, policy_count(family))]->name);
 }
 
 static struct uvm_fixture *random_fixture(struct world *w, uint64_t seed)
@@ -150,9 +147,12 @@ static struct uvm_fixture *random_fixture(struct world *w, uint64_t seed)
     f->config.batch_latency = (uint32_t)draw(w, 50000);
     f->config.block_latency = (uint32_t)draw(w, 5000);
     f->config.batch_fault_latency = (uint32_t)draw(w, 500);
-    f->config.prefetch = (uint32_t)draw(w, count_policies(pw_prefetch_policy_names));
-    f->config.prefetch_full = (uint32_t)draw(w, count_policies(pw_prefetch_policy_names) + 1);
-    f->config.evict = (uint32_t)draw(w, count_policies(pw_evict_policy_names));
+    f->config.prefetch = draw_policy(w, &pw_prefetch_family);
+    if (draw(w, policy_count(&pw_prefetch_family) + 1)) {
+        f->config.prefetch_full = draw_policy(w, &pw_prefetch_family);
+        f->config.prefetch_full.index++;
+    }
+    f->config.evict = draw_policy(w, &pw_evict_family);
     f->config.free_buffer = draw(w, 2) ? 0 : (double)draw(w, 50);
     f->config.reserve = draw(w, 2) ? 0 : (double)draw(w, 90);
     w->capacity = (1 + draw(w, draw(w, 2) ? 40 : 2000)) << f->order;

@@ -2,6 +2,7 @@
 #ifndef PW_TESTS_MANAGED_H
 #define PW_TESTS_MANAGED_H
 
+#include "policies.h"
 #include "uvm/residency.h"
 
 #include <setjmp.h>
@@ -12,29 +13,11 @@
 
 #include <cmocka.h>
 
-static inline const struct pw_prefetch_policy *prefetch_named(const char *name)
-{
-    for (unsigned i = 0; pw_prefetch_policies[i]; i++)
-        if (strcmp(pw_prefetch_policies[i]->name, name) == 0)
-            return pw_prefetch_policies[i];
-    fail_msg("there is no prefetch policy called %s", name);
-    return NULL;
-}
-
-static inline const struct pw_evict_policy *evict_named(const char *name)
-{
-    for (unsigned i = 0; pw_evict_policies[i]; i++)
-        if (strcmp(pw_evict_policies[i]->name, name) == 0)
-            return pw_evict_policies[i];
-    fail_msg("there is no eviction policy called %s", name);
-    return NULL;
-}
-
 static inline struct pw_residency_config managed_config(const char *prefetch, const char *evict, uint64_t capacity)
 {
-    return (struct pw_residency_config){.prefetch = prefetch_named(prefetch),
-                                        .prefetch_full = prefetch_named(prefetch),
-                                        .evict = evict_named(evict),
+    return (struct pw_residency_config){.prefetch = policy_choice(&pw_prefetch_family, prefetch),
+                                        .prefetch_full = policy_choice_or_same(&pw_prefetch_family, prefetch),
+                                        .evict = policy_choice(&pw_evict_family, evict),
                                         .capacity = capacity,
                                         .seed = 1};
 }
@@ -75,6 +58,29 @@ static inline pw_page_id managed_page(const struct pw_residency *r, uint64_t vpn
     if (page == PW_NO_PAGE)
         fail_msg("page %llu is in no allocation", (unsigned long long)vpn);
     return page;
+}
+
+/* What one of the prefetch or eviction policies that need no random numbers says of a block. */
+static inline struct pw_page_mask managed_prefetch(const char *name, const struct pw_prefetch_view *view)
+{
+    struct pw_policy_use use;
+    const struct pw_policy *policy = policy_named(&pw_prefetch_family, name);
+    void *state = policy_instance(&use, &pw_prefetch_family, policy, &(struct pw_prefetch_environment){0});
+    struct pw_page_mask out = {0};
+    pw_prefetch_policy_of(policy)->choose(state, view, &out);
+    pw_policy_use_release(&use);
+    return out;
+}
+
+static inline struct pw_page_mask managed_evict(const char *name, const struct pw_evict_view *view)
+{
+    struct pw_policy_use use;
+    const struct pw_policy *policy = policy_named(&pw_evict_family, name);
+    void *state = policy_instance(&use, &pw_evict_family, policy, &(struct pw_evict_environment){0});
+    struct pw_page_mask out = {0};
+    pw_evict_policy_of(policy)->choose(state, view, &out);
+    pw_policy_use_release(&use);
+    return out;
 }
 
 /* What a touch moved. */

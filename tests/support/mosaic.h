@@ -4,6 +4,7 @@
 #ifndef PW_TESTS_MOSAIC_H
 #define PW_TESTS_MOSAIC_H
 
+#include "policies.h"
 #include "vm/page_manager_internal.h"
 #include "vm/tlb.h"
 
@@ -48,15 +49,6 @@ struct mosaic {
     struct pw_error err;
 };
 
-static inline uint32_t mosaic_index(const char *const *names, const char *name)
-{
-    uint32_t i = 0;
-    while (names[i] && strcmp(names[i], name))
-        i++;
-    assert_non_null(names[i]);
-    return i;
-}
-
 static inline unsigned mosaic_shoot(void *machine, pw_asid asid, pw_vpn first, pw_vpn outer)
 {
     struct mosaic *w = machine;
@@ -90,18 +82,18 @@ static inline void mosaic_pause(void *machine, pw_cycle until)
 /* From what is filled in above `events`; names that are NULL mean Mosaic's own. */
 static inline void mosaic_open(struct mosaic *w)
 {
-    w->page.frames = mosaic_index(pw_frame_policy_names, "contiguity");
+    w->page.frames = policy_choice(&pw_frame_family, "contiguity");
     w->page.entry_stride = 8;
     struct pw_coalesce_config coalesce = {
-        .policy = mosaic_index(pw_coalesce_policy_names, w->coalesce ? w->coalesce : "in-place"), .interval = 100000};
+        .policy = policy_choice(&pw_coalesce_family, w->coalesce ? w->coalesce : "in-place"), .interval = 100000};
     struct pw_compact_config compact = {
-        .policy = mosaic_index(pw_compact_policy_names, w->compact ? w->compact : "contiguity-aware"),
+        .policy = policy_choice(&pw_compact_family, w->compact ? w->compact : "contiguity-aware"),
         .threshold = w->threshold ? w->threshold : 50,
         .copy = w->copy,
         .bulk_latency = MOSAIC_BULK};
     struct pw_tlb_config tlb = {.base_entries = 24, .large_entries = 4, .base_subpages = 1, .large_subpages = 1};
     assert_non_null(w->events = pw_events_create(&w->err));
-    assert_int_equal(pw_physical_memory_init(&w->physical, w->blocks << 21, &w->page, 1, &w->err), PW_OK);
+    assert_int_equal(pw_physical_memory_init(&w->physical, w->blocks << 21, &w->page, 1, NULL, &w->err), PW_OK);
     for (unsigned i = 0; i < MOSAIC_APPS; i++) {
         w->list[i] = &w->spaces[i];
         assert_int_equal(pw_address_space_init(&w->spaces[i], (pw_asid)i, &w->page, &w->physical, &w->page_counters[i],

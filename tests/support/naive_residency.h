@@ -18,6 +18,11 @@ struct naive_page {
 
 struct naive {
     struct pw_residency_config config;
+    const struct pw_prefetch_policy *prefetch, *prefetch_full;
+    const struct pw_evict_policy *evict;
+    void *prefetch_state, *prefetch_full_state, *evict_state;
+    struct pw_policy_use uses[3];
+    struct pw_random random;
     unsigned unit;
     struct naive_page pages[NAIVE_PAGES];
     unsigned tree[NAIVE_BLOCKS], app[NAIVE_BLOCKS];
@@ -68,13 +73,37 @@ static inline struct pw_page_mask naive_absent_of(const struct naive *n, unsigne
     return wide;
 }
 
+/* The policies of a configuration in which none is "same". */
+static inline void naive_open(struct naive *n, const struct pw_residency_config *config)
+{
+    const struct pw_policy *prefetch = pw_policy_chosen(&pw_prefetch_family, &config->prefetch);
+    const struct pw_policy *full = pw_policy_chosen_or_same(&pw_prefetch_family, &config->prefetch_full);
+    const struct pw_policy *evict = pw_policy_chosen(&pw_evict_family, &config->evict);
+    struct pw_prefetch_environment prefetch_from = {&n->random};
+    struct pw_evict_environment evict_from = {&n->random};
+    n->config = *config;
+    n->unit = 1U << config->order;
+    n->prefetch = pw_prefetch_policy_of(prefetch);
+    n->prefetch_full = pw_prefetch_policy_of(full);
+    n->evict = pw_evict_policy_of(evict);
+    n->prefetch_state = policy_instance(&n->uses[0], &pw_prefetch_family, prefetch, &prefetch_from);
+    n->prefetch_full_state = policy_instance(&n->uses[1], &pw_prefetch_family, full, &prefetch_from);
+    n->evict_state = policy_instance(&n->uses[2], &pw_evict_family, evict, &evict_from);
+}
+
+static inline void naive_close(struct naive *n)
+{
+    for (unsigned i = 0; i < 3; i++)
+        pw_policy_use_release(&n->uses[i]);
+}
+
 static inline void naive_add(struct naive *n, unsigned first_block, unsigned app, uint64_t pages)
 {
     for (unsigned block = first_block; pages; block++) {
         unsigned here = pages < PW_BLOCK_PAGES ? (unsigned)pages : PW_BLOCK_PAGES, exists = here, tree = here;
         bool alone = block == first_block && pages < PW_BLOCK_PAGES;
         if (here < PW_BLOCK_PAGES)
-            n->config.prefetch->extent(here, alone, &exists, &tree);
+            n->prefetch->extent(n->prefetch_state, here, alone, &exists, &tree);
         while (exists % n->unit)
             exists++;
         for (unsigned i = 0; i < exists; i++)
@@ -117,14 +146,14 @@ static inline void naive_touch(struct naive *n, unsigned page, bool write)
         p->prefetched = false;
         p->time = n->now;
     }
-    if (n->config.evict->order == PW_ORDER_BLOCKS)
+    if (n->evict->order == PW_ORDER_BLOCKS)
         n->block_time[page / PW_BLOCK_PAGES] = n->leaf_time[head / PW_LEAF_PAGES] = n->now;
 }
 
 static inline void naive_arrive(struct naive *n, unsigned block, const struct pw_page_mask *pages)
 {
     struct pw_uvm_counters *c = &n->counters[n->app[block]];
-    bool by_arrival = n->config.evict->order == PW_ORDER_ARRIVAL;
+    bool by_arrival = n->evict->order == PW_ORDER_ARRIVAL;
     bool had_some = naive_any(n, block * PW_BLOCK_PAGES, PW_BLOCK_PAGES);
     for (unsigned at = 0; at < PW_BLOCK_PAGES; at++) {
         unsigned i = block * PW_BLOCK_PAGES + at;
@@ -163,7 +192,7 @@ static inline unsigned naive_order(const struct naive *n, uint64_t *out)
         const struct naive_page *p = &n->pages[i];
         if (!p->resident)
             continue;
-        if (n->config.evict->order == PW_ORDER_PAGES)
+        if (n->evict->order == PW_ORDER_PAGES)
             out[count++] = (uint64_t)!p->listed_accessed << 63 | p->time << 13 | i;
         else
             out[count++] = n->block_time[i / PW_BLOCK_PAGES] << 40 | n->leaf_time[i / PW_LEAF_PAGES] << 13 | i;
@@ -175,9 +204,12 @@ static inline unsigned naive_order(const struct naive *n, uint64_t *out)
 static inline struct pw_page_mask naive_leaving(const struct naive *n, unsigned page)
 {
     unsigned block = page / PW_BLOCK_PAGES;
-    struct pw_evict_view view = {NAIVE_MASK(n, block, resident), page % PW_BLOCK_PAGES, n->tree[block]};
+    struct pw_evict_view view = {.asid = (pw_asid)n->app[block],
+                                 .resident = NAIVE_MASK(n, block, resident),
+                                 .candidate = page % PW_BLOCK_PAGES,
+                                 .tree_pages = n->tree[block]};
     struct pw_page_mask pages = {0};
-    n->config.evict->choose(&view, &pages);
+    n->evict->choose(n->evict_state, &view, &pages);
     pages = naive_widen(n, &pages);
     for (unsigned i = 0; i < PW_BLOCK_PAGES; i++) {
         const struct naive_page *p = &n->pages[block * PW_BLOCK_PAGES + i];
@@ -192,7 +224,7 @@ static inline bool naive_next(const struct naive *n, unsigned *out_block, struct
 {
     static uint64_t order[NAIVE_PAGES];
     unsigned count = naive_order(n, order), reserved = (unsigned)(n->config.reserve * (double)count);
-    if (n->config.evict->order == PW_ORDER_RANDOM)
+    if (n->evict->order == PW_ORDER_RANDOM)
         reserved = 0;
     bool some = false;
     uint64_t oldest = UINT64_MAX;
@@ -227,7 +259,7 @@ static inline void naive_evict(struct naive *n, unsigned block, const struct pw_
         struct naive_page *p = &n->pages[block * PW_BLOCK_PAGES + at];
         if (!pw_mask_has(pages, at))
             continue;
-        if (p->dirty || n->config.evict->writes_clean) {
+        if (p->dirty || n->evict->writes_clean) {
             pw_mask_add(out_written, at);
             c->pages_written++;
         }
@@ -237,8 +269,7 @@ static inline void naive_evict(struct naive *n, unsigned block, const struct pw_
     }
 }
 
-static inline struct pw_page_mask naive_choose(const struct naive *n, unsigned block,
-                                               const struct pw_prefetch_policy *policy,
+static inline struct pw_page_mask naive_choose(struct naive *n, unsigned block, bool full,
                                                const struct pw_page_mask *faulted)
 {
     struct pw_page_mask coming = NAIVE_MASK(n, block, coming), chosen = {0};
@@ -246,10 +277,12 @@ static inline struct pw_page_mask naive_choose(const struct naive *n, unsigned b
                                     .resident = NAIVE_MASK(n, block, resident),
                                     .faulted = *faulted,
                                     .tree_pages = n->tree[block]};
-    struct pw_random random;
-    pw_random_init(&random, 1, "");
+    pw_random_init(&n->random, 1, "");
     view.resident = pw_mask_or(view.resident, &coming);
-    policy->choose(&view, &random, &chosen);
+    if (full)
+        n->prefetch_full->choose(n->prefetch_full_state, &view, &chosen);
+    else
+        n->prefetch->choose(n->prefetch_state, &view, &chosen);
     chosen = naive_absent_of(n, block, &chosen);
     return pw_mask_without(chosen, faulted);
 }

@@ -3,8 +3,11 @@
 #define PW_TESTS_RANDOM_MACHINE_H
 
 #include "policy/coalesce/coalesce_policy.h"
+#include "policy/compact/compact_policy.h"
 #include "policy/evict/evict_policy.h"
+#include "policy/frame/frame_policy.h"
 #include "policy/prefetch/prefetch_policy.h"
+#include "policy/warp/warp_policy.h"
 #include "sim/random.h"
 
 #include <stdio.h>
@@ -36,12 +39,12 @@ static inline uint64_t machine_between(struct pw_random *r, uint64_t first, uint
     return first + pw_random_below(r, last - first + 1);
 }
 
-static inline const char *machine_any_of(struct pw_random *r, const char *const *names)
+static inline const char *machine_any_policy(struct pw_random *r, const struct pw_policy_family *family)
 {
     uint32_t count = 0;
-    while (names[count])
+    while (family->policies[count])
         count++;
-    return names[pw_random_below(r, count)];
+    return family->policies[pw_random_below(r, count)]->name;
 }
 
 static inline const char *machine_one_of(struct pw_random *r, const char *a, const char *b)
@@ -54,11 +57,10 @@ static inline void machine_choose_translation(struct random_machine *m, struct p
     static const char *const sizes[] = {"4KB", "64KB", "2MB"};
     uint64_t size = pw_random_below(r, 3);
     machine_set_text(m, "page.size", sizes[size]);
-    static const char *const frames[] = {"first-free", "random", "contiguity"};
-    machine_set_text(m, "page.frames", frames[pw_random_below(r, 3)]);
-    machine_set_text(m, "coalesce.policy", pw_coalesce_policy_names[size ? 0 : pw_random_below(r, 3)]);
+    machine_set_text(m, "page.frames", machine_any_policy(r, &pw_frame_family));
+    machine_set_text(m, "coalesce.policy", size ? "none" : machine_any_policy(r, &pw_coalesce_family));
     machine_set(m, "coalesce.interval", machine_between(r, 1000, 20000));
-    machine_set_text(m, "compact.policy", machine_one_of(r, "none", "contiguity-aware"));
+    machine_set_text(m, "compact.policy", machine_any_policy(r, &pw_compact_family));
     machine_set(m, "compact.threshold", machine_between(r, 0, 100));
     if (pw_random_below(r, 3) == 0) {
         machine_set(m, "page.fragmentation", machine_between(r, 0, 90));
@@ -112,7 +114,7 @@ static inline void machine_choose_sms(struct random_machine *m, struct pw_random
     machine_set(m, "sm.loads_per_warp", 1U << pw_random_below(r, 7));
     machine_set(m, "sm.lsu_queue", machine_between(r, 1, 4));
     machine_set(m, "sm.stores", machine_between(r, 1, 8));
-    machine_set_text(m, "sm.schedule", machine_one_of(r, "gto", "rr"));
+    machine_set_text(m, "sm.schedule", machine_any_policy(r, &pw_warp_family));
     machine_set_text(m, "sm.serial", pw_random_below(r, 8) ? "off" : "on");
 }
 
@@ -146,10 +148,10 @@ static inline void machine_choose_paging(struct random_machine *m, struct pw_ran
     static const char *const services[] = {"serial", "parallel", "batch"};
     machine_set_text(m, "paging.mode", modes[pw_random_below(r, 5)]);
     machine_set_text(m, "uvm.service", services[pw_random_below(r, 3)]);
-    machine_set_text(m, "uvm.prefetch", machine_any_of(r, pw_prefetch_policy_names));
+    machine_set_text(m, "uvm.prefetch", machine_any_policy(r, &pw_prefetch_family));
     machine_set_text(m, "uvm.prefetch_full",
-                     pw_random_below(r, 2) ? "same" : machine_any_of(r, pw_prefetch_policy_names));
-    machine_set_text(m, "uvm.evict", machine_any_of(r, pw_evict_policy_names));
+                     pw_random_below(r, 2) ? "same" : machine_any_policy(r, &pw_prefetch_family));
+    machine_set_text(m, "uvm.evict", machine_any_policy(r, &pw_evict_family));
     machine_set(m, "uvm.fault_latency", pw_random_below(r, 3) * machine_between(r, 0, 500));
     machine_set(m, "uvm.batch_latency", machine_between(r, 0, 500));
     machine_set(m, "uvm.batch_faults", machine_between(r, 1, 300));

@@ -4,6 +4,7 @@
 #ifndef PW_TEST_UVM_FIXTURE_H
 #define PW_TEST_UVM_FIXTURE_H
 
+#include "policies.h"
 #include "uvm/driver.h"
 
 #include <setjmp.h>
@@ -130,15 +131,6 @@ static inline void uvm_done(void *object, uint64_t argument, pw_cycle now)
     uvm_note(object, UVM_DONE, 0, (pw_vpn){argument});
 }
 
-static inline uint32_t uvm_policy(const char *const *names, const char *name)
-{
-    uint32_t i = 0;
-    while (names[i] && strcmp(names[i], name))
-        i++;
-    assert_non_null(names[i]);
-    return i;
-}
-
 /* The options' defaults, with the clock and the link of the fixture; to be changed before uvm_open. */
 static inline struct uvm_fixture *uvm_new(const char *prefetch, const char *evict)
 {
@@ -159,8 +151,8 @@ static inline struct uvm_fixture *uvm_new(const char *prefetch, const char *evic
     f->link_config.start_us[PW_LINK_D2H] = 0.5;
     f->link_config.gbytes_per_second[PW_LINK_H2D] = 4.096;
     f->link_config.gbytes_per_second[PW_LINK_D2H] = 8.192;
-    f->config.prefetch = uvm_policy(pw_prefetch_policy_names, prefetch);
-    f->config.evict = uvm_policy(pw_evict_policy_names, evict);
+    f->config.prefetch = policy_choice(&pw_prefetch_family, prefetch);
+    f->config.evict = policy_choice(&pw_evict_family, evict);
     f->frames = UVM_PAGES * UVM_APPS;
     return f;
 }

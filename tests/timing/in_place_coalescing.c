@@ -3,6 +3,7 @@
  * With l2.path = P a write to the page table is taken by its L2 slice P cycles after it was sent. Data is there at once
  * when paging is free, so a region that is allocated before a launch at cycle 0 is large at P. */
 #include "gpu/gpu_internal.h"
+#include "policies.h"
 #include "policy/coalesce/coalesce_policy.h"
 #include "timed.h"
 #include "vm/page_manager_internal.h"
@@ -184,11 +185,7 @@ static void a_large_frame_that_another_program_has_a_page_in_is_not_of_one_addre
 static void every_condition_is_needed(void **state)
 {
     (void)state;
-    const struct pw_coalesce_policy *policy = NULL;
-    for (size_t i = 0; pw_coalesce_policies[i]; i++)
-        if (!strcmp(pw_coalesce_policies[i]->name, "in-place"))
-            policy = pw_coalesce_policies[i];
-    assert_non_null(policy);
+    const struct pw_coalesce_policy *policy = pw_coalesce_policy_of(policy_named(&pw_coalesce_family, "in-place"));
     assert_true(policy->in_place);
     assert_false(policy->tallies); /* mosaic-sec43-no-monitoring */
     for (unsigned i = 0; i < 32; i++) {
@@ -197,7 +194,7 @@ static void every_condition_is_needed(void **state)
                                         .aligned = i >> 2 & 1,
                                         .one_space = i >> 3 & 1,
                                         .utilisation = i >> 4 & 1};
-        assert_int_equal(policy->wants(&view), (i & 15) == 15);
+        assert_int_equal(policy->wants(NULL, &view), (i & 15) == 15);
     }
 }
 
@@ -333,13 +330,14 @@ static void a_far_fault_brings_one_base_page(void **state)
 
 static unsigned asked;
 
-static bool changes_its_mind(const struct pw_coalesce_view *view)
+static bool changes_its_mind(void *instance, const struct pw_coalesce_view *view)
 {
+    (void)instance;
     assert_true(view->allocated == 512 && view->contiguous && view->aligned && view->one_space);
     return asked++ < 5;
 }
 
-static const struct pw_coalesce_policy other = {.name = "other", .in_place = true, .wants = changes_its_mind};
+static const struct pw_coalesce_policy other = {.head = {.name = "other"}, .in_place = true, .wants = changes_its_mind};
 
 static void exchange_policy(struct pw_host *h, struct timed *t)
 {

@@ -85,7 +85,7 @@ static struct fixture *create(const char *machine, const char *const *sets)
     const struct pw_config *c = &f->t.config;
     assert_non_null(f->events = pw_events_create(&err));
     pw_request_pool_init(&f->pool, f->events);
-    assert_int_equal(pw_physical_memory_init(&f->physical, 64 << 20, &c->page, 1, &err), PW_OK);
+    assert_int_equal(pw_physical_memory_init(&f->physical, 64 << 20, &c->page, 1, NULL, &err), PW_OK);
     for (unsigned i = 0; i < APPS; i++)
         map_pages(f, i);
     f->tlb = c->gpu.l2_tlb;

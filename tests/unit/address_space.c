@@ -1,5 +1,6 @@
 /* Allocations of an address space: when they get their frames, and that they give them back. */
 #include "vm/address_space.h"
+#include "policies.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,10 +22,8 @@ struct world {
 static void set_up_with(struct world *w, uint64_t bytes, const char *frames)
 {
     memset(w, 0, sizeof *w);
-    struct pw_page_config config = {.entry_stride = 8};
-    while (strcmp(pw_frame_policy_names[config.frames], frames) != 0)
-        config.frames++;
-    assert_int_equal(pw_physical_memory_init(&w->physical, bytes, &config, 1, &w->err), PW_OK);
+    struct pw_page_config config = {.entry_stride = 8, .frames = policy_choice(&pw_frame_family, frames)};
+    assert_int_equal(pw_physical_memory_init(&w->physical, bytes, &config, 1, NULL, &w->err), PW_OK);
     assert_int_equal(pw_address_space_init(&w->space, 0, &config, &w->physical, &w->counters, &w->touched, &w->err),
                      PW_OK);
 }
@@ -227,9 +226,9 @@ static void pages_that_leave_and_come_back_get_their_places_again(void **state)
 static void parts_of_an_allocation_can_be_freed_once(void **state)
 {
     (void)state;
-    for (unsigned p = 0; pw_frame_policy_names[p]; p++) {
+    for (unsigned p = 0; pw_frame_family.policies[p]; p++) {
         struct world w;
-        set_up_with(&w, 16 * MB, pw_frame_policy_names[p]);
+        set_up_with(&w, 16 * MB, pw_frame_family.policies[p]->name);
         pw_vaddr a = allocate(&w, "a", 3 * MB + 1), b = allocate(&w, "b", 1 * MB);
         pw_vpn first = pw_vpn_of(a), from, to;
         assert_int_equal(pw_address_space_free_part(&w.space, first, (pw_vpn){first.v + 1}, &w.err), PW_FAILED);

@@ -107,13 +107,14 @@ static void each_pair_of_prefetcher_and_eviction_is_a_design(void **state)
     enum { MOST_PAIRS = 64 };
     static struct pw_catalog_description described[MOST_PAIRS];
     size_t pairs = 0;
-    for (size_t p = 0; pw_prefetch_policy_names[p]; p++)
-        for (size_t e = 0; pw_evict_policy_names[e]; e++) {
+    for (size_t p = 0; pw_prefetch_family.policies[p]; p++)
+        for (size_t e = 0; pw_evict_family.policies[e]; e++) {
             char name[64];
             struct pw_error err = {0};
-            snprintf(name, sizeof(name), "uvm-%s-%s", pw_prefetch_policy_names[p], pw_evict_policy_names[e]);
+            snprintf(name, sizeof(name), "uvm-%s-%s", pw_prefetch_family.policies[p]->name,
+                     pw_evict_family.policies[e]->name);
             const struct pw_catalog_file *file = find(pw_design_files, name);
-            assert_pages_on_demand(name, pw_prefetch_policy_names[p], pw_evict_policy_names[e]);
+            assert_pages_on_demand(name, pw_prefetch_family.policies[p]->name, pw_evict_family.policies[e]->name);
             assert_int_equal(pw_catalog_describe(file, &described[pairs], &err), PW_OK);
             for (size_t i = 0; i < pairs; i++)
                 assert_string_not_equal(described[i].summary, described[pairs].summary);

@@ -1,4 +1,5 @@
 /* Contiguity-conserving allocation (Mosaic, Sections 4.1, 4.2 and 4.4): what each list holds, and what is given from which. */
+#include "policies.h"
 #include "policy/frame/frame_policy.h"
 
 #include <setjmp.h>
@@ -14,6 +15,7 @@ struct memory {
     const struct pw_frame_policy *policy;
     struct pw_frames *frames;
     void *state;
+    struct pw_policy_use use;
 };
 
 /* With pre-fragmented data in the first page of each of the first `fragmented` blocks. */
@@ -22,16 +24,13 @@ static struct memory open_memory(uint32_t blocks, uint32_t fragmented)
     struct memory m = {0};
     struct pw_error err;
     struct pw_random random;
-    for (unsigned p = 0; pw_frame_policies[p]; p++)
-        if (!strcmp(pw_frame_policies[p]->name, "contiguity"))
-            m.policy = pw_frame_policies[p];
-    assert_non_null(m.policy);
+    m.policy = pw_frame_policy_of(policy_named(&pw_frame_family, "contiguity"));
     assert_int_equal(pw_frames_create((uint64_t)blocks * PAGES * PW_PAGE_BYTES, &m.frames, &err), PW_OK);
     for (uint32_t b = 0; b < fragmented; b++)
         assert_true(pw_frames_take_at(m.frames, PW_PAGE_4K, (pw_pfn){b * PAGES}, PW_OWNER_FRAGMENT));
-    m.state = calloc(1, m.policy->state_bytes + blocks * m.policy->block_bytes);
     pw_random_init(&random, 1, "frames");
-    m.policy->init(m.state, m.frames, &random);
+    struct pw_frame_environment environment = {m.frames, &random};
+    m.state = policy_instance(&m.use, &pw_frame_family, &m.policy->head, &environment);
     return m;
 }
 
@@ -41,7 +40,7 @@ static void close_memory(struct memory *m)
     if (pw_frames_check(m->frames, &err))
         fail_msg("%s", err.message);
     pw_frames_destroy(m->frames);
-    free(m->state);
+    pw_policy_use_release(&m->use);
 }
 
 static bool ask(struct memory *m, struct pw_frame_request request, uint32_t *out)

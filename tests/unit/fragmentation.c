@@ -1,4 +1,5 @@
 /* Memory that starts out fragmented (Mosaic, Section 6.4): how much of it, where, and what is left for applications. */
+#include "policies.h"
 #include "vm/address_space.h"
 
 #include <setjmp.h>
@@ -22,7 +23,7 @@ static void open_memory(struct pw_physical_memory *p, struct pw_page_config conf
 {
     struct pw_error err = {0};
     config.entry_stride = 8;
-    if (pw_physical_memory_init(p, (uint64_t)BLOCKS * 2 * MB, &config, seed, &err) != PW_OK)
+    if (pw_physical_memory_init(p, (uint64_t)BLOCKS * 2 * MB, &config, seed, NULL, &err) != PW_OK)
         fail_msg("%s", err.message);
 }
 
@@ -37,11 +38,13 @@ static void the_numbers_of_frames_and_pages_are_exact(void **state)
     } cases[] = {{0, 50, 0, 0},       {100, 50, 150, 256},  {90, 1, 135, 5},   {33, 10, 50, 51},
                  {33.4, 35, 50, 179}, {0.3, 25, 0, 0},      {0.4, 25, 1, 128}, {99.5, 99.95, 149, 512},
                  {50, 0, 75, 1},      {100, 99.8, 150, 511}};
-    for (unsigned p = 0; pw_frame_policies[p]; p++)
+    for (unsigned p = 0; pw_frame_family.policies[p]; p++)
         for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
             struct pw_physical_memory m;
-            struct pw_page_config config = {
-                .frames = p, .fragmentation = cases[c].fragmentation, .occupancy = cases[c].occupancy};
+            struct pw_page_config config = {.frames =
+                                                policy_choice(&pw_frame_family, pw_frame_family.policies[p]->name),
+                                            .fragmentation = cases[c].fragmentation,
+                                            .occupancy = cases[c].occupancy};
             open_memory(&m, config, 3);
             unsigned fragmented = 0;
             for (uint32_t b = 0; b < BLOCKS; b++) {
@@ -62,8 +65,11 @@ static void places_follow_from_the_seed_and_nothing_else(void **state)
     (void)state;
     struct pw_physical_memory m[3];
     const uint64_t seeds[] = {5, 5, 6};
-    for (unsigned i = 0; i < 3; i++)
-        open_memory(&m[i], (struct pw_page_config){.frames = i % 2, .fragmentation = 50, .occupancy = 25}, seeds[i]);
+    for (unsigned i = 0; i < 3; i++) {
+        struct pw_page_config config = {.fragmentation = 50, .occupancy = 25};
+        config.frames = policy_choice(&pw_frame_family, i % 2 ? "random" : "first-free");
+        open_memory(&m[i], config, seeds[i]);
+    }
     unsigned same = 0, lower_frames = 0, lower_pages = 0;
     for (uint32_t f = 0; f < BLOCKS * PAGES; f++) {
         bool taken = pw_frames_owner(m[0].frames, (pw_pfn){f}) != 0;
@@ -106,10 +112,10 @@ static void memory_without_a_free_frame_is_the_users_mistake(void **state)
     struct pw_physical_memory m;
     struct pw_error err;
     struct pw_page_config config = {.entry_stride = 8, .fragmentation = 100, .occupancy = 100};
-    assert_int_equal(pw_physical_memory_init(&m, 4 * MB, &config, 1, &err), PW_USER_ERROR);
+    assert_int_equal(pw_physical_memory_init(&m, 4 * MB, &config, 1, NULL, &err), PW_USER_ERROR);
     assert_non_null(strstr(err.message, "leave no free frame for a page of 4KB"));
     config = (struct pw_page_config){.entry_stride = 8, .size = 2, .fragmentation = 100, .occupancy = 1};
-    assert_int_equal(pw_physical_memory_init(&m, 4 * MB, &config, 1, &err), PW_USER_ERROR);
+    assert_int_equal(pw_physical_memory_init(&m, 4 * MB, &config, 1, NULL, &err), PW_USER_ERROR);
     assert_non_null(strstr(err.message, "leave no free frame for a page of 2MB"));
 }
 
@@ -124,9 +130,10 @@ static void fragmented_frames_never_coalesce(void **state)
         struct pw_page_counters counters = {0};
         struct pw_touched touched = {0};
         struct pw_error err = {0};
-        struct pw_page_config config = {.entry_stride = 8, .fragmentation = all ? 100 : 40, .occupancy = 1};
-        while (strcmp(pw_frame_policies[config.frames]->name, "contiguity") != 0)
-            config.frames++;
+        struct pw_page_config config = {.entry_stride = 8,
+                                        .frames = policy_choice(&pw_frame_family, "contiguity"),
+                                        .fragmentation = all ? 100 : 40,
+                                        .occupancy = 1};
         open_memory(&m, config, 2);
         assert_int_equal(pw_address_space_init(&space, 0, &config, &m, &counters, &touched, &err), PW_OK);
         pw_vaddr base;

@@ -87,7 +87,7 @@ static struct fixture *create(void)
                                       .remote = c->gpu.remote};
     assert_int_equal(pw_memory_create(&memory, f->events, &f->pool, &f->memory, err), PW_OK);
     pw_memory_connect(f->memory, &(struct pw_memory_clients){.manager = f, .managed = managed});
-    assert_int_equal(pw_physical_memory_init(&f->physical, (uint64_t)BLOCKS << 21, &c->page, 1, err), PW_OK);
+    assert_int_equal(pw_physical_memory_init(&f->physical, (uint64_t)BLOCKS << 21, &c->page, 1, NULL, err), PW_OK);
     assert_int_equal(pw_address_space_init(&f->space, 0, &c->page, &f->physical, &f->page_counters, &f->touched, err),
                      PW_OK);
     f->spaces[0] = &f->space;

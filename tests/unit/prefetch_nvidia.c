@@ -5,9 +5,9 @@
 static struct pw_page_mask choose(const char *policy, unsigned exists, unsigned tree,
                                   const struct pw_page_mask *resident, const struct pw_page_mask *faulted)
 {
-    struct pw_prefetch_view view = {pw_mask_range(0, exists), *resident, *faulted, tree};
-    struct pw_page_mask out = {0};
-    prefetch_named(policy)->choose(&view, NULL, &out);
+    struct pw_prefetch_view view = {
+        .exists = pw_mask_range(0, exists), .resident = *resident, .faulted = *faulted, .tree_pages = tree};
+    struct pw_page_mask out = managed_prefetch(policy, &view);
     return pw_mask_or(out, faulted);
 }
 
@@ -63,14 +63,15 @@ static void a_small_allocation_shares_a_tree_of_32_leaves(void **state)
 {
     (void)state;
     unsigned exists, tree;
-    prefetch_named("nvidia")->extent(48, true, &exists, &tree);
+    const struct pw_prefetch_policy *rule = pw_prefetch_policy_of(policy_named(&pw_prefetch_family, "nvidia"));
+    rule->extent(NULL, 48, true, &exists, &tree);
     assert_int_equal(exists, 48);
     assert_int_equal(tree, 512);
     /* Two of three leaves are 50% of the node of four: the third does not come. As the end of a large one it does. */
     struct pw_page_mask resident = pw_mask_range(0, 16), faulted = pw_mask_range(16, 17), got;
     got = choose("nvidia", 48, 512, &resident, &faulted);
     assert_comes(&got, 16, 32);
-    prefetch_named("nvidia")->extent(48, false, &exists, &tree);
+    rule->extent(NULL, 48, false, &exists, &tree);
     assert_int_equal(exists, 48);
     assert_int_equal(tree, 48);
     got = choose("nvidia", 48, 48, &resident, &faulted);

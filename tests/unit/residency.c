@@ -8,7 +8,7 @@ static struct pw_residency *create(const char *prefetch, const char *full, const
                                    uint64_t blocks)
 {
     struct pw_residency_config config = managed_config(prefetch, evict, capacity);
-    config.prefetch_full = prefetch_named(full);
+    config.prefetch_full = policy_choice_or_same(&pw_prefetch_family, full);
     struct pw_residency *r = managed_create(&config);
     managed_add(r, "data", 0, blocks * BLOCK_BYTES);
     return r;
@@ -217,7 +217,7 @@ static void a_free_page_buffer_is_kept_and_fills_memory_earlier(void **state)
 {
     (void)state;
     struct pw_residency_config config = managed_config("sl", "lru4k", 160);
-    config.prefetch_full = prefetch_named("none");
+    config.prefetch_full = policy_choice_or_same(&pw_prefetch_family, "none");
     config.free_buffer = 0.1;
     struct pw_residency *r = managed_create(&config);
     managed_add(r, "data", 0, BLOCK_BYTES);

@@ -41,15 +41,15 @@ static void scale(const char *prefetch, const char *evict, uint64_t capacity, do
 static void state_is_small_and_faults_are_cheap_at_64_gb(void **state)
 {
     (void)state;
-    for (unsigned e = 0; pw_evict_policies[e]; e++)
-        scale("none", pw_evict_policies[e]->name, PAGES / 4, 0);
+    for (unsigned e = 0; pw_evict_family.policies[e]; e++)
+        scale("none", pw_evict_family.policies[e]->name, PAGES / 4, 0);
 }
 
 static void evictions_are_cheap_at_64_gb(void **state)
 {
     (void)state;
-    for (unsigned e = 0; pw_evict_policies[e]; e++)
-        scale("tbn", pw_evict_policies[e]->name, 50000, 0.2);
+    for (unsigned e = 0; pw_evict_family.policies[e]; e++)
+        scale("tbn", pw_evict_family.policies[e]->name, 50000, 0.2);
 }
 
 static void block_state_is_two_bytes_a_page(void **state)

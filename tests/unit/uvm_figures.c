@@ -75,8 +75,7 @@ static unsigned tbn_adds(unsigned leaves, unsigned valid, unsigned faulted)
     for (unsigned i = 0; i < leaves; i++)
         if (faulted >> i & 1)
             pw_mask_add(&view.faulted, i * PW_LEAF_PAGES);
-    struct pw_page_mask out = {0};
-    prefetch_named("tbn")->choose(&view, NULL, &out);
+    struct pw_page_mask out = managed_prefetch("tbn", &view);
     out = pw_mask_or(out, &view.faulted);
     return leaves_of(&out);
 }
@@ -84,9 +83,9 @@ static unsigned tbn_adds(unsigned leaves, unsigned valid, unsigned faulted)
 /* What tbn sends away with a candidate in a leaf of a tree of `leaves` leaves. */
 static unsigned tbn_removes(unsigned leaves, unsigned valid, unsigned candidate)
 {
-    struct pw_evict_view view = {leaf_mask(valid), candidate * PW_LEAF_PAGES, leaves * PW_LEAF_PAGES};
-    struct pw_page_mask out = {0};
-    evict_named("tbn")->choose(&view, &out);
+    struct pw_evict_view view = {
+        .resident = leaf_mask(valid), .candidate = candidate * PW_LEAF_PAGES, .tree_pages = leaves * PW_LEAF_PAGES};
+    struct pw_page_mask out = managed_evict("tbn", &view);
     return leaves_of(&out);
 }
 

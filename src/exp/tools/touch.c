@@ -137,10 +137,9 @@ static enum pw_status replay(const struct pw_config *config, uint64_t seed, cons
                              pw_touch_visit *visit, void *context, struct pw_error *err)
 {
     const struct pw_uvm_config *uvm = &config->uvm;
-    uint32_t full = uvm->prefetch_full ? uvm->prefetch_full - 1 : uvm->prefetch;
-    struct pw_residency_config residency = {.prefetch = pw_prefetch_policies[uvm->prefetch],
-                                            .prefetch_full = pw_prefetch_policies[full],
-                                            .evict = pw_evict_policies[uvm->evict],
+    struct pw_residency_config residency = {.prefetch = uvm->prefetch,
+                                            .prefetch_full = uvm->prefetch_full,
+                                            .evict = uvm->evict,
                                             .reserve = uvm->reserve / 100,
                                             .free_buffer = uvm->free_buffer / 100,
                                             .order = pw_page_config_order(&config->page),

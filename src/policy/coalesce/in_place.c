@@ -5,15 +5,16 @@
 
 enum { REGION_PAGES = 1 << PW_PAGE_2M };
 
-static bool wants(const struct pw_coalesce_view *view)
+static bool wants(void *state, const struct pw_coalesce_view *view)
 {
+    (void)state;
     return view->allocated == REGION_PAGES && view->contiguous && view->aligned && view->one_space;
 }
 
 extern const struct pw_coalesce_policy pw_coalesce_policy_in_place;
 const struct pw_coalesce_policy pw_coalesce_policy_in_place = {
-    .name = "in-place",
-    .summary = "full, contiguous and aligned large frames of one application, as soon as their data has come",
+    .head = {.name = "in-place",
+             .summary = "full, contiguous and aligned large frames of one application, as soon as their data has come"},
     .in_place = true,
     .wants = wants,
 };

@@ -4,15 +4,16 @@
 
 enum { REGION_PAGES = 1 << PW_PAGE_2M };
 
-static bool wants(const struct pw_coalesce_view *view)
+static bool wants(void *state, const struct pw_coalesce_view *view)
 {
+    (void)state;
     return view->allocated == REGION_PAGES && view->utilisation > 0;
 }
 
 extern const struct pw_coalesce_policy pw_coalesce_policy_migrating;
 const struct pw_coalesce_policy pw_coalesce_policy_migrating = {
-    .name = "migrating",
-    .summary = "at intervals the most walked region with all its pages, moved to a free large frame",
+    .head = {.name = "migrating",
+             .summary = "at intervals the most walked region with all its pages, moved to a free large frame"},
     .tallies = true,
     .wants = wants,
 };

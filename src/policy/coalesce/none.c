@@ -3,6 +3,5 @@
 
 extern const struct pw_coalesce_policy pw_coalesce_policy_none;
 const struct pw_coalesce_policy pw_coalesce_policy_none = {
-    .name = "none",
-    .summary = "base pages stay base pages",
+    .head = {.name = "none", .summary = "base pages stay base pages"},
 };

@@ -3,15 +3,17 @@
  * ones are emptied. */
 #include "policy/compact/compact_policy.h"
 
-static bool splinter(unsigned allocated, unsigned threshold)
+static bool splinter(void *state, const struct pw_compact_view *view)
 {
-    return allocated < threshold;
+    (void)state;
+    return view->allocated < view->threshold;
 }
 
 extern const struct pw_compact_policy pw_compact_policy_contiguity_aware;
 const struct pw_compact_policy pw_compact_policy_contiguity_aware = {
-    .name = "contiguity-aware",
-    .summary = "sparse large pages are splintered and emptied, fragmented frames when large frames run out (CAC)",
+    .head = {.name = "contiguity-aware",
+             .summary =
+                 "sparse large pages are splintered and emptied, fragmented frames when large frames run out (CAC)"},
     .splinter = splinter,
     .makes_room = true,
 };

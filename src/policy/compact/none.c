@@ -3,6 +3,5 @@
 
 extern const struct pw_compact_policy pw_compact_policy_none;
 const struct pw_compact_policy pw_compact_policy_none = {
-    .name = "none",
-    .summary = "nothing is splintered or moved",
+    .head = {.name = "none", .summary = "nothing is splintered or moved"},
 };

@@ -6,8 +6,9 @@
 #include "page/page_tree.h"
 #include "policy/evict/evict_policy.h"
 
-static void choose(const struct pw_evict_view *view, struct pw_page_mask *out)
+static void choose(void *state, const struct pw_evict_view *view, struct pw_page_mask *out)
 {
+    (void)state;
     unsigned tree = view->tree_pages, leaf_first = view->candidate / PW_LEAF_PAGES * PW_LEAF_PAGES;
     struct pw_page_mask leaf = pw_mask_range(leaf_first, leaf_first + PW_LEAF_PAGES);
     struct pw_page_mask valid = pw_mask_without(view->resident, &leaf);
@@ -25,8 +26,8 @@ static void choose(const struct pw_evict_view *view, struct pw_page_mask *out)
 
 extern const struct pw_evict_policy pw_evict_policy_tbn;
 const struct pw_evict_policy pw_evict_policy_tbn = {
-    .name = "tbn",
-    .summary = "tree-based neighbourhood: the oldest 64 KiB, and every node of its tree less than half valid",
+    .head = {.name = "tbn",
+             .summary = "tree-based neighbourhood: the oldest 64 KiB, and every node of its tree less than half valid"},
     .order = PW_ORDER_BLOCKS,
     .writes_clean = true,
     .choose = choose,

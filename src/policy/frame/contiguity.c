@@ -360,14 +360,25 @@ static void release(void *state, struct pw_frames *frames, const struct pw_frame
     settle(s, name_of(at));
 }
 
-/* What is there already is pre-fragmented data. */
-static void init(void *state, struct pw_frames *frames, struct pw_random *random)
+static const struct pw_frames *frames_of(const struct pw_policy_setup *setup)
 {
-    (void)random;
+    return ((const struct pw_frame_environment *)setup->environment)->frames;
+}
+
+static size_t more_bytes(const struct pw_policy_setup *setup)
+{
+    return pw_frames_total(frames_of(setup)) / BLOCK_PAGES * sizeof(struct block);
+}
+
+/* What is there already is pre-fragmented data. */
+static enum pw_status init(void *state, const struct pw_policy_setup *setup, struct pw_error *err)
+{
+    (void)err;
     struct state *s = state;
+    const struct pw_frames *frames = frames_of(setup);
     s->blocks = (uint32_t)(pw_frames_total(frames) / BLOCK_PAGES);
     if (pw_frames_free(frames) == pw_frames_total(frames))
-        return;
+        return PW_OK;
     for (uint32_t name = 1; name <= s->blocks; name++) {
         struct block *b = block_at(s, name);
         for (uint32_t i = 0; i < BLOCK_PAGES; i++)
@@ -379,6 +390,7 @@ static void init(void *state, struct pw_frames *frames, struct pw_random *random
         s->assigned[SLOT_FRAGMENT]++;
         settle(s, name);
     }
+    return PW_OK;
 }
 
 static void coalesced(void *state, struct pw_frames *frames, pw_pfn block, bool on)
@@ -477,11 +489,11 @@ static const struct pw_frame_blocks blocks = {.coalesced = coalesced,
 
 extern const struct pw_frame_policy pw_frame_policy_contiguity;
 const struct pw_frame_policy pw_frame_policy_contiguity = {
-    .name = "contiguity",
-    .summary = "whole large frames for aligned 2 MiB, one application in each (Mosaic's CoCoA)",
-    .state_bytes = sizeof(struct state),
-    .block_bytes = sizeof(struct block),
-    .init = init,
+    .head = {.name = "contiguity",
+             .summary = "whole large frames for aligned 2 MiB, one application in each (Mosaic's CoCoA)",
+             .state_bytes = sizeof(struct state),
+             .init = init,
+             .more_bytes = more_bytes},
     .allocate = allocate,
     .release = release,
     .blocks = &blocks,

@@ -4,13 +4,6 @@
  * allocate at the same time end up with their base pages mixed in one 2 MiB frame. */
 #include "policy/frame/frame_policy.h"
 
-static void init(void *state, struct pw_frames *frames, struct pw_random *random)
-{
-    (void)state;
-    (void)frames;
-    (void)random;
-}
-
 static bool allocate(void *state, struct pw_frames *frames, const struct pw_frame_request *request, pw_pfn *out)
 {
     (void)state;
@@ -25,10 +18,7 @@ static void release(void *state, struct pw_frames *frames, const struct pw_frame
 
 extern const struct pw_frame_policy pw_frame_policy_first_free;
 const struct pw_frame_policy pw_frame_policy_first_free = {
-    .name = "first-free",
-    .summary = "the lowest free run, in request order, whoever asks (GPU-MMU)",
-    .state_bytes = 0,
-    .init = init,
+    .head = {.name = "first-free", .summary = "the lowest free run, in request order, whoever asks (GPU-MMU)"},
     .allocate = allocate,
     .release = release,
 };

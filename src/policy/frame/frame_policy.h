@@ -1,13 +1,20 @@
 /* The family "frame allocation": where a page of an allocation is put.
  *
  * The mechanism asks for one run of frames per page, in the order in which the program's allocations name them; the
- * policy answers with a run it has taken from struct pw_frames. One file per policy, one line in frame.def. */
+ * policy answers with a run it has taken from struct pw_frames. There is an instance for each physical memory. One file per
+ * policy, one line in frame.def. */
 #ifndef PW_POLICY_FRAME_H
 #define PW_POLICY_FRAME_H
 
 #include "page/frames.h"
-#include "sim/option.h"
+#include "sim/policy.h"
 #include "sim/random.h"
+
+/* What an instance is made from. What is taken by then is pre-fragmented data (PW_OWNER_FRAGMENT). */
+struct pw_frame_environment {
+    struct pw_frames *frames;
+    struct pw_random *random;
+};
 
 struct pw_frame_request {
     pw_owner owner;
@@ -45,12 +52,7 @@ struct pw_frame_blocks {
 };
 
 struct pw_frame_policy {
-    const char *name;
-    const char *summary;
-    /* State is zeroed memory of state_bytes, and block_bytes more for each 2 MiB block of memory, owned by the host; init
-     * may keep nothing else. What is taken when init is called is pre-fragmented data (PW_OWNER_FRAGMENT). */
-    size_t state_bytes, block_bytes;
-    void (*init)(void *state, struct pw_frames *frames, struct pw_random *random);
+    struct pw_policy head;
     /* Takes a run for the request; false when there is none that it may have. With last_resort that means memory is out, but
      * for the free frames of coalesced blocks and of those that are being emptied. */
     bool (*allocate)(void *state, struct pw_frames *frames, const struct pw_frame_request *request, pw_pfn *out);
@@ -59,8 +61,11 @@ struct pw_frame_policy {
     const struct pw_frame_blocks *blocks; /* NULL: the policy does not tell large frames apart */
 };
 
-/* NULL-terminated, and their names for option rows. */
-extern const struct pw_frame_policy *const pw_frame_policies[];
-extern const char *const pw_frame_policy_names[];
+extern const struct pw_policy_family pw_frame_family;
+
+static inline const struct pw_frame_policy *pw_frame_policy_of(const struct pw_policy *head)
+{
+    return (const struct pw_frame_policy *)head;
+}
 
 #endif

@@ -12,12 +12,14 @@ struct state {
     struct pw_random random;
 };
 
-static void init(void *state, struct pw_frames *frames, struct pw_random *random)
+static enum pw_status init(void *state, const struct pw_policy_setup *setup, struct pw_error *err)
 {
-    (void)frames;
+    (void)err;
     struct state *s = state;
+    const struct pw_frame_environment *environment = setup->environment;
     for (unsigned i = 0; i < sizeof s->random.s / sizeof s->random.s[0]; i++)
-        s->random.s[i] = pw_random_next(random);
+        s->random.s[i] = pw_random_next(environment->random);
+    return PW_OK;
 }
 
 static pw_pfn draw(struct state *s, const struct pw_frames *frames, enum pw_page_order order)
@@ -46,10 +48,10 @@ static void release(void *state, struct pw_frames *frames, const struct pw_frame
 
 extern const struct pw_frame_policy pw_frame_policy_random;
 const struct pw_frame_policy pw_frame_policy_random = {
-    .name = "random",
-    .summary = "a random free run: memory without any contiguity",
-    .state_bytes = sizeof(struct state),
-    .init = init,
+    .head = {.name = "random",
+             .summary = "a random free run: memory without any contiguity",
+             .state_bytes = sizeof(struct state),
+             .init = init},
     .allocate = allocate,
     .release = release,
 };

@@ -8,13 +8,13 @@
  * absent; the last block of a larger allocation has only the pages that exist, and its nodes are cut off there. On a GPU
  * pages of others, or of nobody, come with a node too and count from then on: the replayer of touches places small
  * allocations as the CUDA runtime does and has that (uvm/replay_memory.c), runs give each a block of its own. */
-#include "page/page_tree.h"
 #include "policy/prefetch/prefetch_policy.h"
 
 enum { THRESHOLD_PERCENT = 51 }; /* the driver's uvm_perf_prefetch_threshold, as it comes */
 
-static void extent(unsigned pages, bool alone, unsigned *out_exists, unsigned *out_tree)
+static void extent(void *state, unsigned pages, bool alone, unsigned *out_exists, unsigned *out_tree)
 {
+    (void)state;
     *out_exists = pages;
     *out_tree = alone ? PW_BLOCK_PAGES : pages;
 }
@@ -33,9 +33,9 @@ static struct pw_page_mask largest_node(const struct pw_page_mask *present, unsi
     return pw_mask_range(first, outer);
 }
 
-static void choose(const struct pw_prefetch_view *view, struct pw_random *random, struct pw_page_mask *out)
+static void choose(void *state, const struct pw_prefetch_view *view, struct pw_page_mask *out)
 {
-    (void)random;
+    (void)state;
     struct pw_page_mask grown = pw_mask_widen(&view->faulted, PW_LEAF_ORDER);
     grown = pw_mask_and(grown, &view->exists);
     struct pw_page_mask present = pw_mask_or(grown, &view->resident), chosen = grown;
@@ -53,8 +53,8 @@ static void choose(const struct pw_prefetch_view *view, struct pw_random *random
 
 extern const struct pw_prefetch_policy pw_prefetch_policy_nvidia;
 const struct pw_prefetch_policy pw_prefetch_policy_nvidia = {
-    .name = "nvidia",
-    .summary = "the driver's rule: the largest node around the fault that is more than 51% present",
+    .head = {.name = "nvidia",
+             .summary = "the driver's rule: the largest node around the fault that is more than 51% present"},
     .shares_blocks = true,
     .extent = extent,
     .choose = choose,

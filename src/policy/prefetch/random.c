@@ -2,8 +2,19 @@
  *
  * Pages that come with the same request are drawn without replacement, so that each faulted page gets one of its own as
  * long as there are any. */
-#include "page/page_tree.h"
 #include "policy/prefetch/prefetch_policy.h"
+
+struct state {
+    struct pw_random *random;
+};
+
+static enum pw_status init(void *state, const struct pw_policy_setup *setup, struct pw_error *err)
+{
+    (void)err;
+    const struct pw_prefetch_environment *environment = setup->environment;
+    ((struct state *)state)->random = environment->random;
+    return PW_OK;
+}
 
 /* The n-th page of the set, which has more than n. */
 static unsigned nth_page(const struct pw_page_mask *m, unsigned n)
@@ -19,8 +30,9 @@ static unsigned nth_page(const struct pw_page_mask *m, unsigned n)
     return i * 64 + (unsigned)__builtin_ctzll(word);
 }
 
-static void choose(const struct pw_prefetch_view *view, struct pw_random *random, struct pw_page_mask *out)
+static void choose(void *state, const struct pw_prefetch_view *view, struct pw_page_mask *out)
 {
+    struct pw_random *random = ((struct state *)state)->random;
     struct pw_page_mask absent = pw_mask_without(view->exists, &view->resident);
     absent = pw_mask_without(absent, &view->faulted);
     unsigned left = pw_mask_count(&absent);
@@ -33,8 +45,10 @@ static void choose(const struct pw_prefetch_view *view, struct pw_random *random
 
 extern const struct pw_prefetch_policy pw_prefetch_policy_random;
 const struct pw_prefetch_policy pw_prefetch_policy_random = {
-    .name = "random",
-    .summary = "one random page of the 2 MiB block with each page that faulted",
-    .extent = pw_tree_extent_plain,
+    .head = {.name = "random",
+             .summary = "one random page of the 2 MiB block with each page that faulted",
+             .state_bytes = sizeof(struct state),
+             .init = init},
+    .extent = pw_prefetch_extent_plain,
     .choose = choose,
 };

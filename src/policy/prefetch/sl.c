@@ -1,11 +1,10 @@
 /* Sequential-local: the aligned 64 KiB basic block of each page that faulted (UVM, Sec. 3.2), wherever in it the page
  * lies. It never reaches beyond, so it needs to know nothing of other basic blocks. */
-#include "page/page_tree.h"
 #include "policy/prefetch/prefetch_policy.h"
 
-static void choose(const struct pw_prefetch_view *view, struct pw_random *random, struct pw_page_mask *out)
+static void choose(void *state, const struct pw_prefetch_view *view, struct pw_page_mask *out)
 {
-    (void)random;
+    (void)state;
     struct pw_page_mask leaves = pw_mask_widen(&view->faulted, PW_LEAF_ORDER);
     leaves = pw_mask_and(leaves, &view->exists);
     leaves = pw_mask_without(leaves, &view->resident);
@@ -15,8 +14,7 @@ static void choose(const struct pw_prefetch_view *view, struct pw_random *random
 
 extern const struct pw_prefetch_policy pw_prefetch_policy_sl;
 const struct pw_prefetch_policy pw_prefetch_policy_sl = {
-    .name = "sl",
-    .summary = "the rest of the 64 KiB basic block",
-    .extent = pw_tree_extent_plain,
+    .head = {.name = "sl", .summary = "the rest of the 64 KiB basic block"},
+    .extent = pw_prefetch_extent_plain,
     .choose = choose,
 };

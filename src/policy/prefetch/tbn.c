@@ -4,18 +4,18 @@
  * of its capacity is filled, from the bottom up: filling a node raises only its ancestors, which come later, so one pass
  * ends where the paper's repeated balancing ends, with every node either full or at most half full. What an allocation
  * has beyond whole 2 MiB pieces is rounded up to a full tree of its own. */
-#include "page/page_tree.h"
 #include "policy/prefetch/prefetch_policy.h"
 
-static void extent(unsigned pages, bool alone, unsigned *out_exists, unsigned *out_tree)
+static void extent(void *state, unsigned pages, bool alone, unsigned *out_exists, unsigned *out_tree)
 {
+    (void)state;
     (void)alone;
     *out_exists = *out_tree = pw_tree_round(pages);
 }
 
-static void choose(const struct pw_prefetch_view *view, struct pw_random *random, struct pw_page_mask *out)
+static void choose(void *state, const struct pw_prefetch_view *view, struct pw_page_mask *out)
 {
-    (void)random;
+    (void)state;
     struct pw_page_mask valid = pw_mask_widen(&view->faulted, PW_LEAF_ORDER);
     valid = pw_mask_or(valid, &view->resident);
     valid = pw_mask_and(valid, &view->exists);
@@ -36,8 +36,8 @@ static void choose(const struct pw_prefetch_view *view, struct pw_random *random
 
 extern const struct pw_prefetch_policy pw_prefetch_policy_tbn;
 const struct pw_prefetch_policy pw_prefetch_policy_tbn = {
-    .name = "tbn",
-    .summary = "tree-based neighbourhood: every node of the block's tree that is more than half valid",
+    .head = {.name = "tbn",
+             .summary = "tree-based neighbourhood: every node of the block's tree that is more than half valid"},
     .extent = extent,
     .choose = choose,
 };

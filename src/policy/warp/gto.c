@@ -2,8 +2,9 @@
  * the ready warp that has been on the SM longest is next. */
 #include "policy/warp/warp_policy.h"
 
-static uint32_t pick(uint64_t ready, uint32_t last, const uint64_t *older)
+static uint32_t pick(void *state, uint64_t ready, uint32_t last, const uint64_t *older)
 {
+    (void)state;
     if (last != PW_NO_WARP && ready >> last & 1)
         return last;
     uint32_t oldest = (uint32_t)__builtin_ctzll(ready);

@@ -2,8 +2,8 @@
  *
  * A scheduler asks once per issue. `ready` has one bit per warp slot of the SM and is never 0; `last` is the slot that
  * issued last, or PW_NO_WARP; older[slot] has the bits of all warps that came to the SM before the one in that slot
- * (and perhaps of some that have left). The answer is a slot whose bit is set in `ready`. One file per policy, one line
- * in warp.def. */
+ * (and perhaps of some that have left). The answer is a slot whose bit is set in `ready`. There is an instance for each
+ * SM, common to its schedulers. One file per policy, one line in warp.def. */
 #ifndef PW_POLICY_WARP_H
 #define PW_POLICY_WARP_H
 
@@ -11,12 +11,18 @@
 
 #define PW_NO_WARP UINT32_MAX
 
+/* What an instance is made from. */
+struct pw_warp_environment {
+    uint32_t sm;
+    pw_asid app; /* that has the SM; not below the number of applications where nobody has */
+};
+
 struct pw_warp_policy {
     struct pw_policy head;
     /* Whether a warp that can go on always does. Then a run of arithmetic is taken in one step, which is exact, since
      * nobody else would have been chosen in between; otherwise it is issued one instruction at a time. */
     bool greedy;
-    uint32_t (*pick)(uint64_t ready, uint32_t last, const uint64_t *older);
+    uint32_t (*pick)(void *state, uint64_t ready, uint32_t last, const uint64_t *older);
 };
 
 extern const struct pw_policy_family pw_warp_family;
