@@ -3,7 +3,7 @@
 #include "command.h"
 
 #include "exp/format/output.h"
-#include "exp/tools/touch.h"
+#include "exp/touch/touch.h"
 #include "notices.h"
 #include "sim/new_file.h"
 

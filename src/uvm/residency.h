@@ -4,7 +4,7 @@
  * page a few bits say whether it is resident, on its way, dirty, accessed, prefetched and not yet used, evicted before,
  * and awaited by an access that must be replayed before the page may leave. A fault is decided (what comes), makes room
  * (what leaves), is granted, and arrives; the timed driver (uvm/driver.h) puts time between these steps, the replayer of
- * page touches (uvm/replay.h) none.
+ * page touches (exp/touch/replay.h) none.
  *
  * Where pages are larger than 4 KiB (page.size) all of this happens in units of whole pages: masks are widened to them. A
  * number of pages is always one of 4 KiB pages; only faults count whole units. */

@@ -1,7 +1,7 @@
 /* Several allocations on a real GPU (data/hw/h200-allocations.csv): where each lies, and which touches fault. */
+#include "exp/touch/managed_heap.h"
+#include "exp/touch/replay.h"
 #include "managed.h"
-#include "uvm/managed_heap.h"
-#include "uvm/replay.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Places of managed allocations against a naive model: a list of free pieces, searched from one end to the other. */
-#include "uvm/managed_heap.h"
+#include "exp/touch/managed_heap.h"
 #include "sim/random.h"
 
 #include <setjmp.h>

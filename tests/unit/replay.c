@@ -1,5 +1,5 @@
 /* Touch files: what a line does, what is refused and how, and what small memory does to the touches. */
-#include "uvm/replay.h"
+#include "exp/touch/replay.h"
 #include "managed.h"
 
 #include <stdio.h>

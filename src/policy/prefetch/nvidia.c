@@ -7,7 +7,7 @@
  * An allocation smaller than 2 MiB shares its block with others, so its tree has all 32 leaves, those of others being
  * absent; the last block of a larger allocation has only the pages that exist, and its nodes are cut off there. On a GPU
  * pages of others, or of nobody, come with a node too and count from then on: the replayer of touches places small
- * allocations as the CUDA runtime does and has that (uvm/replay_memory.c), runs give each a block of its own. */
+ * allocations as the CUDA runtime does and has that (exp/touch/replay_memory.c), runs give each a block of its own. */
 #include "policy/prefetch/prefetch_policy.h"
 
 enum { THRESHOLD_PERCENT = 51 }; /* the driver's uvm_perf_prefetch_threshold, as it comes */

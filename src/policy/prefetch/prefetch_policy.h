@@ -27,7 +27,7 @@ struct pw_prefetch_view {
 
 struct pw_prefetch_policy {
     struct pw_policy head;
-    /* Whether allocations smaller than a block share blocks (uvm/managed_heap.h), where who places them looks at that. */
+    /* Whether allocations smaller than a block share blocks (exp/touch/managed_heap.h), where who places them looks at that. */
     bool shares_blocks;
     /* How many pages exist, and how large the tree is, in a block of which an allocation asked for `pages` (1 to 512);
      * `alone`: the whole allocation is smaller than a block. */

@@ -1,6 +1,6 @@
 /* Reads a touch file, line by line, and has each line done. The format is in docs/touch.md. */
+#include "exp/touch/replay_internal.h"
 #include "sim/option.h"
-#include "uvm/replay_internal.h"
 
 #include <ctype.h>
 #include <stdio.h>

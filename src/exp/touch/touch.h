@@ -2,7 +2,7 @@
 #ifndef PW_EXP_TOUCH_H
 #define PW_EXP_TOUCH_H
 
-#include "uvm/replay.h"
+#include "exp/touch/replay.h"
 
 #include "pagewalk/pagewalk.h"
 

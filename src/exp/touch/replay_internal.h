@@ -1,9 +1,9 @@
 /* What the files of the replayer share: the allocations of a touch file by name, and what their pages do. */
-#ifndef PW_UVM_REPLAY_INTERNAL_H
-#define PW_UVM_REPLAY_INTERNAL_H
+#ifndef PW_EXP_REPLAY_INTERNAL_H
+#define PW_EXP_REPLAY_INTERNAL_H
 
-#include "uvm/managed_heap.h"
-#include "uvm/replay.h"
+#include "exp/touch/managed_heap.h"
+#include "exp/touch/replay.h"
 
 enum { PW_TOUCH_NAME_CAPACITY = 32 };
 

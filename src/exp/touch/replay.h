@@ -3,8 +3,8 @@
  *
  * The file is not trusted. Lines: `alloc NAME BYTES`, `read NAME PAGE`, `write NAME PAGE`, `free NAME`; pages are of 4 KiB,
  * from the start of the allocation; '#' begins a comment; sizes may have units (2MB, 192K). */
-#ifndef PW_UVM_REPLAY_H
-#define PW_UVM_REPLAY_H
+#ifndef PW_EXP_REPLAY_H
+#define PW_EXP_REPLAY_H
 
 #include "uvm/residency.h"
 

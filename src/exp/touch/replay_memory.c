@@ -7,7 +7,7 @@
  *  - writing a new allocation on the host takes its pages back, and the driver prefetches in that direction by the same
  *    rule, so that pages of neighbours may go back too.
  * What is left out is the driver's care for pages that thrash between host and GPU: docs/touch.md says what that costs. */
-#include "uvm/replay_internal.h"
+#include "exp/touch/replay_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

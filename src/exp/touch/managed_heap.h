@@ -5,8 +5,8 @@
  * H200's driver 580 (data/hw/README.md): the smallest free one that is large enough; among equals, the one that has been
  * free for longest; none: a new block. Neighbours that are free become one piece, and a block that is free as a whole is
  * given back. All operations take a few steps, however many allocations there are. */
-#ifndef PW_UVM_MANAGED_HEAP_H
-#define PW_UVM_MANAGED_HEAP_H
+#ifndef PW_EXP_MANAGED_HEAP_H
+#define PW_EXP_MANAGED_HEAP_H
 
 #include "sim/status.h"
 
