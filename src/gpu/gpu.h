@@ -5,7 +5,7 @@
 #ifndef PW_GPU_GPU_H
 #define PW_GPU_GPU_H
 
-#include "gpu/page_log.h"
+#include "log/page_log.h"
 #include "mem/l2.h"
 #include "policy/warp/warp_policy.h"
 #include "sim/timeline.h"

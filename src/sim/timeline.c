@@ -4,16 +4,13 @@
 #include "sim/timeline.h"
 
 #include "sim/c_locale.h"
-#include "sim/new_file.h"
+#include "sim/new_stream.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 18, NAME_CAPACITY = 320 };
+enum { NAME_CAPACITY = 320 };
 
 struct group {
     char name[NAME_CAPACITY];
@@ -32,8 +29,7 @@ struct pw_lane {
 };
 
 struct pw_timeline {
-    struct pw_new_file file;
-    FILE *stream;
+    struct pw_new_stream file;
     uint32_t clock_mhz;
     uint64_t limit, recorded, left_out;
     pw_cycle outer, last_kept;
@@ -53,20 +49,12 @@ enum pw_status pw_timeline_create(const char *path, uint64_t limit, uint32_t clo
     t->limit = limit ? limit : PW_TIMELINE_DEFAULT_LIMIT;
     t->clock_mhz = clock_mhz;
     t->outer = PW_NEVER;
-    enum pw_status status = pw_new_file_open(&t->file, path, err);
-    if (status == PW_OK) {
-        int copy = dup(t->file.fd);
-        t->stream = copy < 0 ? NULL : fdopen(copy, "w");
-        if (!t->stream || setvbuf(t->stream, NULL, _IOFBF, BUFFER_BYTES) != 0)
-            status = pw_fail(err, PW_FAILED, "%s: cannot be written: %s", path, strerror(errno));
-        if (!t->stream && copy >= 0)
-            close(copy);
-    }
+    enum pw_status status = pw_new_stream_open(&t->file, path, err);
     if (status != PW_OK) {
         pw_timeline_destroy(t);
         return status;
     }
-    fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [", t->stream);
+    fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [", t->file.out);
     *out = t;
     return PW_OK;
 }
@@ -75,9 +63,7 @@ void pw_timeline_destroy(struct pw_timeline *t)
 {
     if (!t)
         return;
-    if (t->stream)
-        fclose(t->stream);
-    pw_new_file_drop(&t->file);
+    pw_new_stream_drop(&t->file);
     free(t->groups);
     free(t->tracks);
     free(t);
@@ -134,19 +120,19 @@ static void write_string(FILE *out, const char *string)
 
 static void begin_event(struct pw_timeline *t)
 {
-    fputs(t->any ? ",\n" : "\n", t->stream);
+    fputs(t->any ? ",\n" : "\n", t->file.out);
     t->any = true;
 }
 
 static void write_name(struct pw_timeline *t, const char *what, uint32_t group, uint32_t track, const char *name)
 {
     begin_event(t);
-    fprintf(t->stream, "{\"ph\": \"M\", \"name\": \"%s_name\", \"pid\": %u, \"tid\": %u, \"args\": {\"name\": ", what,
+    fprintf(t->file.out, "{\"ph\": \"M\", \"name\": \"%s_name\", \"pid\": %u, \"tid\": %u, \"args\": {\"name\": ", what,
             group + 1, track + 1);
-    write_string(t->stream, name);
-    fputs("}},\n", t->stream);
+    write_string(t->file.out, name);
+    fputs("}},\n", t->file.out);
     bool process = strcmp(what, "process") == 0;
-    fprintf(t->stream,
+    fprintf(t->file.out,
             "{\"ph\": \"M\", \"name\": \"%s_sort_index\", \"pid\": %u, \"tid\": %u, \"args\": {\"sort_index\": %u}}",
             what, group + 1, track + 1, process ? group : track);
 }
@@ -193,15 +179,15 @@ void pw_timeline_record(struct pw_timeline *t, const struct pw_interval *interva
     uint64_t first = nanoseconds(t, interval->from), outer = nanoseconds(t, to);
     t->last_kept = to > t->last_kept ? to : t->last_kept;
     begin_event(t);
-    fputs("{\"ph\": \"X\", \"name\": ", t->stream);
-    write_string(t->stream, interval->name);
-    fprintf(t->stream, ", \"pid\": %u, \"tid\": %u", t->tracks[interval->track].group + 1, interval->track + 1);
-    write_time(t->stream, "ts", first);
-    write_time(t->stream, "dur", outer - first);
-    fprintf(t->stream, ", \"args\": {\"app\": %u", interval->app);
+    fputs("{\"ph\": \"X\", \"name\": ", t->file.out);
+    write_string(t->file.out, interval->name);
+    fprintf(t->file.out, ", \"pid\": %u, \"tid\": %u", t->tracks[interval->track].group + 1, interval->track + 1);
+    write_time(t->file.out, "ts", first);
+    write_time(t->file.out, "dur", outer - first);
+    fprintf(t->file.out, ", \"args\": {\"app\": %u", interval->app);
     if (interval->has_page)
-        fprintf(t->stream, ", \"page\": \"0x%llx\"", (unsigned long long)(interval->page.v << PW_PAGE_SHIFT));
-    fputs("}}", t->stream);
+        fprintf(t->file.out, ", \"page\": \"0x%llx\"", (unsigned long long)(interval->page.v << PW_PAGE_SHIFT));
+    fputs("}}", t->file.out);
 }
 
 void pw_timeline_end(struct pw_timeline *t, pw_cycle outer)
@@ -213,11 +199,11 @@ void pw_timeline_end(struct pw_timeline *t, pw_cycle outer)
 static void write_note(struct pw_timeline *t)
 {
     begin_event(t);
-    fprintf(t->stream,
+    fprintf(t->file.out,
             "{\"ph\": \"i\", \"s\": \"g\", \"name\": \"the limit of %llu events is reached\", \"pid\": 1, \"tid\": 1",
             (unsigned long long)t->limit);
-    write_time(t->stream, "ts", nanoseconds(t, t->last_kept));
-    fputs("}", t->stream);
+    write_time(t->file.out, "ts", nanoseconds(t, t->last_kept));
+    fputs("}", t->file.out);
 }
 
 enum pw_status pw_timeline_finish(struct pw_timeline *t, struct pw_error *err)
@@ -226,21 +212,12 @@ enum pw_status pw_timeline_finish(struct pw_timeline *t, struct pw_error *err)
         return pw_fail_memory(err, "timeline");
     if (t->left_out)
         write_note(t);
-    fprintf(t->stream, "\n], \"otherData\": {\"clock_mhz\": %u, \"events\": %llu, \"events_left_out\": %llu",
+    fprintf(t->file.out, "\n], \"otherData\": {\"clock_mhz\": %u, \"events\": %llu, \"events_left_out\": %llu",
             t->clock_mhz, (unsigned long long)t->recorded, (unsigned long long)t->left_out);
     if (t->left_out)
-        fputs(", \"note\": \"events are left out; --timeline-limit sets how many are kept\"", t->stream);
-    fputs("}}\n", t->stream);
-    bool written = !ferror(t->stream);
-    int cause = errno;
-    if (fclose(t->stream) != 0) {
-        written = false;
-        cause = errno;
-    }
-    t->stream = NULL;
-    if (!written)
-        return pw_fail(err, PW_FAILED, "%s: cannot be written: %s", t->file.target, strerror(cause));
-    return pw_new_file_finish(&t->file, err);
+        fputs(", \"note\": \"events are left out; --timeline-limit sets how many are kept\"", t->file.out);
+    fputs("}}\n", t->file.out);
+    return pw_new_stream_finish(&t->file, err);
 }
 
 void pw_lanes_release(struct pw_lanes *l)

@@ -1,6 +1,6 @@
 /* The log of page accesses: a page once per window and operation, in the allocation that it lies in, the limit, names that
  * need quotes, and nothing left behind by a run that fails. */
-#include "gpu/page_log.h"
+#include "log/page_log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,25 +1,16 @@
-/* Writes the log of page accesses: CSV as RFC 4180 has it, one table for all kinds of records, cells that a kind does not
- * have left empty.
+/* Decides what the log of page accesses has; log/page_rows.h writes it.
  *
  * Time and launch together make a window, numbered as windows come. A page keeps the number of the last window in which it
  * was accessed and what was done to it then; an access is new when the window or the operation is. */
-#include "gpu/page_log.h"
+#include "log/page_log.h"
 
-#include "mem/request.h"
-#include "sim/new_file.h"
-#include "uvm/allocation.h"
+#include "log/page_rows.h"
+#include "sim/new_stream.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 18, KIND_BITS = 3 };
-
-#define ONE(member, unit) +1
-enum { COLUMNS = 15 PW_ALLOCATION_COUNTERS(ONE) };
-#undef ONE
+enum { KIND_BITS = 3 };
 
 struct allocation {
     char name[32];
@@ -37,17 +28,13 @@ struct application {
 };
 
 struct pw_page_log {
-    struct pw_new_file file;
-    FILE *stream;
+    struct pw_new_stream file;
     uint64_t interval, limit;
     uint64_t accesses, accesses_left_out, batches, batches_left_out;
     pw_cycle first_access_left_out, first_batch_left_out;
     bool out_of_memory;
     struct application apps[PW_MAX_APPS];
 };
-
-static const char *const kind_names[] = {
-    [PW_REQUEST_READ] = "read", [PW_REQUEST_WRITE] = "write", [PW_REQUEST_ATOMIC] = "atomic"};
 
 enum pw_status pw_page_log_create(const char *path, uint64_t interval, uint64_t limit, struct pw_page_log **out,
                                   struct pw_error *err)
@@ -58,24 +45,12 @@ enum pw_status pw_page_log_create(const char *path, uint64_t interval, uint64_t 
         return pw_fail_memory(err, "the log of page accesses");
     l->interval = interval ? interval : PW_PAGE_LOG_DEFAULT_INTERVAL;
     l->limit = limit ? limit : PW_PAGE_LOG_DEFAULT_LIMIT;
-    enum pw_status status = pw_new_file_open(&l->file, path, err);
-    if (status == PW_OK) {
-        int copy = dup(l->file.fd);
-        l->stream = copy < 0 ? NULL : fdopen(copy, "w");
-        if (!l->stream || setvbuf(l->stream, NULL, _IOFBF, BUFFER_BYTES) != 0)
-            status = pw_fail(err, PW_FAILED, "%s: cannot be written: %s", path, strerror(errno));
-        if (!l->stream && copy >= 0)
-            close(copy);
-    }
+    enum pw_status status = pw_new_stream_open(&l->file, path, err);
     if (status != PW_OK) {
         pw_page_log_destroy(l);
         return status;
     }
-    fputs("record,app,cycle,done,launch,allocation,name,page,op,faults,blocks,pages_out,bytes,pages", l->stream);
-#define HEAD(member, unit) fputs("," #member, l->stream);
-    PW_ALLOCATION_COUNTERS(HEAD)
-#undef HEAD
-    fputs(",left_out\n", l->stream);
+    pw_page_rows_head(l->file.out);
     *out = l;
     return PW_OK;
 }
@@ -84,9 +59,7 @@ void pw_page_log_destroy(struct pw_page_log *l)
 {
     if (!l)
         return;
-    if (l->stream)
-        fclose(l->stream);
-    pw_new_file_drop(&l->file);
+    pw_new_stream_drop(&l->file);
     for (unsigned app = 0; app < PW_MAX_APPS; app++) {
         for (size_t i = 0; i < l->apps[app].count; i++)
             free(l->apps[app].allocations[i].seen);
@@ -150,29 +123,6 @@ static struct allocation *find(struct application *a, uint64_t page)
     return page - a->allocations[low].first < a->allocations[low].pages ? &a->allocations[low] : NULL;
 }
 
-static void write_text(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\n")) {
-        fputs(text, out);
-        return;
-    }
-    putc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', out);
-        putc(*text, out);
-    }
-    putc('"', out);
-}
-
-/* Leaves the cells after the first `cells` empty. */
-static void end_row(FILE *out, unsigned cells)
-{
-    for (; cells < COLUMNS; cells++)
-        putc(',', out);
-    putc('\n', out);
-}
-
 void pw_page_log_access(struct pw_page_log *l, pw_asid app, pw_vpn vpn, uint8_t kind, pw_cycle now)
 {
     struct application *a = &l->apps[app];
@@ -195,19 +145,19 @@ void pw_page_log_access(struct pw_page_log *l, pw_asid app, pw_vpn vpn, uint8_t 
         return;
     }
     l->accesses++;
-    fprintf(l->stream, "access,%u,%llu,,%u,%zu,", app, (unsigned long long)now, a->launch,
-            (size_t)(in - a->allocations));
-    write_text(l->stream, in->name);
-    fprintf(l->stream, ",%llu,%s", (unsigned long long)(vpn.v - in->first), kind_names[kind]);
-    end_row(l->stream, 9);
+    pw_page_rows_access(l->file.out, &(struct pw_page_row){.cycle = now,
+                                                           .page = vpn.v - in->first,
+                                                           .allocation = (size_t)(in - a->allocations),
+                                                           .name = in->name,
+                                                           .launch = a->launch,
+                                                           .app = app,
+                                                           .kind = kind});
 }
 
 void pw_page_log_launch(struct pw_page_log *l, pw_asid app, uint32_t launch, const char *kernel, pw_cycle first,
                         pw_cycle outer)
 {
-    fprintf(l->stream, "launch,%u,%llu,%llu,%u,,", app, (unsigned long long)first, (unsigned long long)outer, launch);
-    write_text(l->stream, kernel);
-    end_row(l->stream, 7);
+    pw_page_rows_launch(l->file.out, app, launch, kernel, first, outer);
 }
 
 void pw_page_log_batch(struct pw_page_log *l, const struct pw_fault_batch *batch)
@@ -218,9 +168,7 @@ void pw_page_log_batch(struct pw_page_log *l, const struct pw_fault_batch *batch
         return;
     }
     l->batches++;
-    fprintf(l->stream, "batch,,%llu,%llu,,,,,,%u,%u,%u,,,,%u", (unsigned long long)batch->taken,
-            (unsigned long long)batch->done, batch->faults, batch->blocks, batch->pages_out, batch->pages_in);
-    end_row(l->stream, 16);
+    pw_page_rows_batch(l->file.out, batch);
 }
 
 size_t pw_page_log_allocation_count(const struct pw_page_log *l, pw_asid app)
@@ -236,43 +184,16 @@ pw_vpn pw_page_log_allocation_first(const struct pw_page_log *l, pw_asid app, si
 void pw_page_log_allocation(struct pw_page_log *l, pw_asid app, size_t number, const struct pw_uvm_counters *counters)
 {
     const struct allocation *a = &l->apps[app].allocations[number];
-    fprintf(l->stream, "allocation,%u,,,,%zu,", app, number);
-    write_text(l->stream, a->name);
-    fprintf(l->stream, ",,,,,,%llu,%llu", (unsigned long long)a->bytes, (unsigned long long)a->pages);
-#define CELL(member, unit)                                                                                             \
-    if (counters)                                                                                                      \
-        fprintf(l->stream, ",%llu", (unsigned long long)counters->member);                                             \
-    else                                                                                                               \
-        putc(',', l->stream);
-    PW_ALLOCATION_COUNTERS(CELL)
-#undef CELL
-    end_row(l->stream, COLUMNS - 1);
-}
-
-static void write_truncated(struct pw_page_log *l, const char *what, pw_cycle from, uint64_t left_out)
-{
-    if (!left_out)
-        return;
-    fprintf(l->stream, "truncated,,%llu,,,,%s", (unsigned long long)from, what);
-    for (unsigned cells = 7; cells < COLUMNS; cells++)
-        putc(',', l->stream);
-    fprintf(l->stream, "%llu\n", (unsigned long long)left_out);
+    pw_page_rows_allocation(l->file.out, app, number, a->name, a->bytes, a->pages, counters);
 }
 
 enum pw_status pw_page_log_finish(struct pw_page_log *l, struct pw_error *err)
 {
     if (l->out_of_memory)
         return pw_fail_memory(err, "the log of page accesses");
-    write_truncated(l, "access", l->first_access_left_out, l->accesses_left_out);
-    write_truncated(l, "batch", l->first_batch_left_out, l->batches_left_out);
-    bool written = !ferror(l->stream);
-    int cause = errno;
-    if (fclose(l->stream) != 0) {
-        written = false;
-        cause = errno;
-    }
-    l->stream = NULL;
-    if (!written)
-        return pw_fail(err, PW_FAILED, "%s: cannot be written: %s", l->file.target, strerror(cause));
-    return pw_new_file_finish(&l->file, err);
+    if (l->accesses_left_out)
+        pw_page_rows_truncated(l->file.out, "access", l->first_access_left_out, l->accesses_left_out);
+    if (l->batches_left_out)
+        pw_page_rows_truncated(l->file.out, "batch", l->first_batch_left_out, l->batches_left_out);
+    return pw_new_stream_finish(&l->file, err);
 }

@@ -5,9 +5,13 @@
  * the pages in use and not with the accesses. Records go to a buffered file as they come; for a page only the last window
  * of launch and time in which it was seen is kept in memory. Of a program that starts over only the first run is logged.
  *
+ * The log has a list of allocations of its own, because it has to have every allocation of the first run: an address space
+ * (vm/address_space.h) forgets what is freed, and everything when its program starts over; demand paging (uvm/residency.h)
+ * has only managed memory, and every run of a program.
+ *
  * The log has no influence on the simulation. Failures to write are remembered and reported by pw_page_log_finish. */
-#ifndef PW_GPU_PAGE_LOG_H
-#define PW_GPU_PAGE_LOG_H
+#ifndef PW_LOG_PAGE_LOG_H
+#define PW_LOG_PAGE_LOG_H
 
 #include "sim/types.h"
 #include "uvm/driver.h"
