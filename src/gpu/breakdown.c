@@ -52,7 +52,6 @@ struct pw_breakdown {
     /* By SM (where instructions go one at a time, the first for all): when its load-store unit became full. */
     pw_cycle *full_since; /* PW_NEVER: there is room */
     uint64_t paused;      /* cycles of all pauses, that of the last counted to its end */
-    pw_cycle paused_until;
 };
 
 static const char *const names[] = {
@@ -196,22 +195,21 @@ static void cut(const struct history *h, pw_cycle since, pw_cycle from, pw_cycle
     }
 }
 
-void pw_breakdown_pause(struct pw_breakdown *b, pw_cycle from, pw_cycle until)
+void pw_breakdown_pause(struct pw_breakdown *b, uint64_t cycles)
 {
-    b->paused += until - from;
-    b->paused_until = until;
+    b->paused += cycles;
 }
 
-static uint64_t paused_before(const struct pw_breakdown *b, pw_cycle now)
+static uint64_t paused_before(const struct pw_gpu *g, pw_cycle now)
 {
-    return b->paused - (b->paused_until > now ? b->paused_until - now : 0);
+    return g->breakdown->paused - (g->paused_until > now ? g->paused_until - now : 0);
 }
 
 /* The warp is ready, or waits for something else, from now on. */
 static void begin_state(struct pw_sm *sm, struct warp_clock *c, pw_cycle now)
 {
     c->since = now;
-    c->paused = paused_before(sm->gpu->breakdown, now);
+    c->paused = paused_before(sm->gpu, now);
 }
 
 void pw_breakdown_start(struct pw_sm *sm, uint32_t slot, pw_cycle now)

@@ -71,8 +71,8 @@ PW_COLD void pw_breakdown_loaded(struct pw_sm *sm, uint32_t owner, pw_cycle now)
 /* Room in the load-store unit may have come or gone. */
 PW_COLD void pw_breakdown_room(struct pw_sm *sm, pw_cycle now);
 
-/* No warp issues in [from, until); `from` is not before the end of the last pause. */
-PW_COLD void pw_breakdown_pause(struct pw_breakdown *b, pw_cycle from, pw_cycle until);
+/* No warp issues for so many cycles more. */
+PW_COLD void pw_breakdown_pause(struct pw_breakdown *b, uint64_t cycles);
 
 /* The load-store unit has tried its next line, of the queue or replayed, and waits as sm->lsu.wait says. */
 PW_COLD void pw_breakdown_lsu_waits(struct pw_sm *sm, bool replay, pw_cycle now);

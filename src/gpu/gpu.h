@@ -134,6 +134,8 @@ void pw_gpu_forget_page(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_pfn frame
 
 /* No SM issues an instruction before `until`; what has been issued goes on. */
 void pw_gpu_pause(struct pw_gpu *g, pw_cycle until);
+/* When the last pause ends or has ended; 0: there was none. */
+pw_cycle pw_gpu_paused_until(const struct pw_gpu *g);
 
 /* The page manager, connected after both exist. */
 struct pw_gpu_manager {

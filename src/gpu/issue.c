@@ -271,6 +271,11 @@ void pw_gpu_pause(struct pw_gpu *g, pw_cycle until)
         for (uint32_t k = 0; k < g->config.sm.schedulers; k++)
             pause_scheduler(&g->sms[i], k, from, until);
     if (g->breakdown)
-        pw_breakdown_pause(g->breakdown, from, until);
+        pw_breakdown_pause(g->breakdown, until - from);
     g->paused_until = until;
+}
+
+pw_cycle pw_gpu_paused_until(const struct pw_gpu *g)
+{
+    return g->paused_until;
 }

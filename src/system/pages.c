@@ -24,6 +24,11 @@ static void pause(void *system, pw_cycle until)
     pw_gpu_pause(((struct pw_system *)system)->gpu, until);
 }
 
+static pw_cycle paused_until(const void *system)
+{
+    return pw_gpu_paused_until(((const struct pw_system *)system)->gpu);
+}
+
 static void walked(void *manager, pw_asid asid, pw_vpn vpn)
 {
     pw_page_manager_walked(manager, asid, vpn);
@@ -48,7 +53,8 @@ enum pw_status pw_pages_create(struct pw_system *s, struct pw_error *err)
                                             .page_copy_cycles = page_copy_cycles(&c->gpu),
                                             .machine = s,
                                             .shootdown = shootdown,
-                                            .pause = pause};
+                                            .pause = pause,
+                                            .paused_until = paused_until};
     enum pw_status status = pw_page_manager_create(&c->coalesce, &c->compact, &wiring, &s->manager, err);
     if (status != PW_OK)
         return status;

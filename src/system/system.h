@@ -69,7 +69,9 @@ struct pw_system {
     struct pw_error failure;
     pw_cycle end;
     struct pw_spans kernels, intervals;
-    size_t allocation_count; /* at the end of the run; owned, with their names */
+    /* Rows of the result, one for each name, as they were at the end of the run: what is still under way then comes to
+     * rest afterwards and would change them. Owned, with their names. */
+    size_t allocation_count;
     struct pw_allocation_result *allocations;
     uint32_t first_kernel, last_kernel; /* region of interest; 0: everything */
     uint64_t *region_from, *region_to;  /* snapshots; NULL: the whole run */

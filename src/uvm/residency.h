@@ -47,7 +47,8 @@ struct pw_uvm_counters {
     uint64_t pages_collapsed;              /* copies that were written to: the host's is gone */
 };
 
-/* An allocation. The counters of all allocations of an application add up to its own. */
+/* A managed allocation. It stays after it is freed, and when its program starts over, so that the counters of all
+ * allocations of an application add up to its own; an address space has only those that live (vm/address_space.h). */
 struct pw_managed_range {
     char name[32];
     pw_asid asid;

@@ -20,7 +20,8 @@ struct pw_page_counters {
     uint64_t held_peak;                 /* of large frames, where the frame policy tells them apart */
 };
 
-/* An allocation. Pages before `mapped` have their frames. */
+/* An allocation, until it is freed: what has to be mapped and unmapped. What is known of an allocation for longer is kept
+ * by those who report it (uvm/residency.h, log/page_log.h). Pages before `mapped` have their frames. */
 struct pw_range {
     char name[32];
     uint64_t bytes, freed;         /* asked for, and of those freed in part */

@@ -31,11 +31,10 @@ void pw_pause_sms(struct pw_page_manager *m, pw_asid asid, uint64_t cycles)
 {
     if (!cycles)
         return;
-    pw_cycle now = m->wiring.events->now;
-    m->paused_until = (m->paused_until > now ? m->paused_until : now) + cycles;
+    pw_cycle now = m->wiring.events->now, paused = m->wiring.paused_until(m->wiring.machine);
     m->counters[asid].pauses++;
     m->counters[asid].pause_cycles += cycles;
-    m->wiring.pause(m->wiring.machine, m->paused_until);
+    m->wiring.pause(m->wiring.machine, (paused > now ? paused : now) + cycles);
 }
 
 static unsigned drop_from_tlbs(struct pw_page_manager *m, pw_asid asid, pw_vpn first, unsigned count)

@@ -264,7 +264,7 @@ static void interval_over(void *object, uint64_t argument, pw_cycle now)
     struct pw_migrator *g = m->migrator;
     const struct tally *best = NULL;
     g->timer_runs = false;
-    bool free_to_move = g->stage == IDLE && !g->entries_pending && now >= m->paused_until;
+    bool free_to_move = g->stage == IDLE && !g->entries_pending && now >= m->wiring.paused_until(m->wiring.machine);
     for (uint32_t i = 0; free_to_move && i < g->tally_capacity; i++) {
         const struct tally *t = &g->tallies[i];
         bool better = t->key && (!best || t->walks > best->walks || (t->walks == best->walks && t->key < best->key));

@@ -77,6 +77,8 @@ struct pw_page_manager_wiring {
     unsigned (*shootdown)(void *machine, pw_asid asid, pw_vpn first, pw_vpn outer);
     /* No SM issues before `until`. */
     void (*pause)(void *machine, pw_cycle until);
+    /* The `until` of the last pause, which may be over; 0: there was none. */
+    pw_cycle (*paused_until)(const void *machine);
 };
 
 struct pw_page_manager;

@@ -19,7 +19,6 @@ struct pw_page_manager {
     struct pw_policy_use coalescing_use, compaction_use;
     struct pw_page_manager_wiring wiring;
     struct pw_page_manager_counters *counters; /* by application */
-    pw_cycle paused_until;                     /* SMs stand still until then */
     uint64_t writes_pending;                   /* page-table writes on their way */
     struct pw_write_job *jobs;                 /* an index pool: batches of writes somebody waits for */
     uint32_t job_count, job_capacity, free_job;

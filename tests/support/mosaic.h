@@ -79,6 +79,11 @@ static inline void mosaic_pause(void *machine, pw_cycle until)
     w->paused_until = until;
 }
 
+static inline pw_cycle mosaic_paused_until(const void *machine)
+{
+    return ((const struct mosaic *)machine)->paused_until;
+}
+
 /* From what is filled in above `events`; names that are NULL mean Mosaic's own. */
 static inline void mosaic_open(struct mosaic *w)
 {
@@ -111,7 +116,8 @@ static inline void mosaic_open(struct mosaic *w)
                                             .page_copy_cycles = MOSAIC_COPY,
                                             .machine = w,
                                             .shootdown = mosaic_shoot,
-                                            .pause = mosaic_pause};
+                                            .pause = mosaic_pause,
+                                            .paused_until = mosaic_paused_until};
     assert_int_equal(pw_page_manager_create(&coalesce, &compact, &wiring, &w->manager, &w->err), PW_OK);
     w->physical.manager = w->manager;
 }

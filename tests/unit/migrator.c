@@ -18,6 +18,7 @@ struct fixture {
     struct pw_page_manager *manager;
     pw_vpn first; /* of the regions */
     unsigned shootdowns;
+    pw_cycle paused_until;
     /* Of the job that is looked at: its frames before, and what has happened to its lines. */
     pw_pfn before[PAGES], block;
     uint8_t reads[PAGES * LINES], writes[PAGES * LINES];
@@ -57,8 +58,14 @@ static unsigned shootdown(void *object, pw_asid asid, pw_vpn first, pw_vpn outer
 
 static void pause(void *object, pw_cycle until)
 {
-    const struct fixture *f = object;
+    struct fixture *f = object;
     assert_true(until > f->events->now);
+    f->paused_until = until;
+}
+
+static pw_cycle paused_until(const void *object)
+{
+    return ((const struct fixture *)object)->paused_until;
 }
 
 static pw_vpn page(const struct fixture *f, uint64_t region, uint64_t number)
@@ -99,7 +106,8 @@ static struct fixture *create(void)
                                             .apps = 1,
                                             .machine = f,
                                             .shootdown = shootdown,
-                                            .pause = pause};
+                                            .pause = pause,
+                                            .paused_until = paused_until};
     assert_int_equal(pw_page_manager_create(&c->coalesce, &c->compact, &wiring, &f->manager, err), PW_OK);
     f->physical.manager = f->manager;
     pw_vaddr base;
