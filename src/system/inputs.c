@@ -111,13 +111,20 @@ enum pw_status pw_run_workload(const char *workload, char **out, struct pw_error
     return PW_OK;
 }
 
+/* The configuration of a run whose design's name is not asked for. */
+static enum pw_status configure(const struct pw_run_spec *spec, struct pw_config *out, struct pw_options **out_options,
+                                struct pw_error *err)
+{
+    char design[256];
+    return pw_run_configure(spec, out, out_options, design, sizeof design, err);
+}
+
 enum pw_status pw_run_options(const struct pw_run_spec *spec, char **out, struct pw_error *err)
 {
     *out = NULL;
     struct pw_config config;
     struct pw_options *options;
-    char design[256];
-    enum pw_status status = pw_run_configure(spec, &config, &options, design, sizeof design, err);
+    enum pw_status status = configure(spec, &config, &options, err);
     if (status != PW_OK)
         return status;
     size_t count = pw_options_count(options), length = 0;
@@ -138,8 +145,7 @@ enum pw_status pw_run_sms(const struct pw_run_spec *spec, unsigned apps, unsigne
 {
     struct pw_config config;
     struct pw_options *options;
-    char design[256];
-    enum pw_status status = pw_run_configure(spec, &config, &options, design, sizeof design, err);
+    enum pw_status status = configure(spec, &config, &options, err);
     if (status != PW_OK)
         return status;
     status = pw_config_divide_sms(&config, apps, err);

@@ -104,6 +104,17 @@ static bool move_page(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
     return true;
 }
 
+/* What was moved out of a large frame has been copied; one that could not be emptied is used as before. */
+static void end_emptying(struct pw_page_manager *m, pw_asid asid, pw_pfn block, bool emptied, unsigned moved)
+{
+    struct pw_physical_memory *p = m->wiring.physical;
+    if (emptied)
+        m->counters[asid].compactions++;
+    else
+        blocks_of(m)->restore(p->policy_state, p->frames, block);
+    charge_copies(m, asid, moved);
+}
+
 /* Moves the base pages that are left in a splintered region out of their large frame. */
 static void empty_region(struct pw_page_manager *m, pw_asid asid, pw_vpn region)
 {
@@ -120,11 +131,7 @@ static void empty_region(struct pw_page_manager *m, pw_asid asid, pw_vpn region)
         emptied = move_page(m, asid, vpn);
         moved += emptied;
     }
-    if (emptied)
-        m->counters[asid].compactions++;
-    else
-        blocks_of(m)->restore(p->policy_state, p->frames, block);
-    charge_copies(m, asid, moved);
+    end_emptying(m, asid, block, emptied, moved);
 }
 
 /* The fewest base pages with which a coalesced page is left alone. */
@@ -169,11 +176,7 @@ static bool empty_fragmented(struct pw_page_manager *m, pw_asid asid)
             p->policy->release(p->policy_state, p->frames, &request, from);
         moved += emptied;
     }
-    if (emptied)
-        m->counters[asid].compactions++;
-    else
-        blocks_of(m)->restore(p->policy_state, p->frames, block);
-    charge_copies(m, asid, moved);
+    end_emptying(m, asid, block, emptied, moved);
     return emptied;
 }
 

@@ -173,16 +173,13 @@ static void verify(struct pw_host *h, const struct arguments *g, float *initial,
 {
     uint64_t cells = g->u1.count, wrong = cells;
     assert(initial && g->u1.data); /* values are on when results are checked */
-    float *from = initial, *to = pw_host_keep(h, cells * sizeof *to);
-    for (uint32_t i = 0; i < iterations; i++) {
-        sequential_step(g, from, to);
-        float *swap = from;
-        from = to;
-        to = swap;
-    }
+    float *grids[] = {initial, pw_host_keep(h, cells * sizeof *initial)};
+    for (uint32_t i = 0; i < iterations; i++)
+        sequential_step(g, grids[i % 2], grids[(i + 1) % 2]);
+    const float *expected = grids[iterations % 2];
     const float *result = g->u1.data;
     for (uint64_t i = cells; i-- > 0;)
-        if (result[i] != from[i] && (int64_t)i % g->pitch < g->nx)
+        if (result[i] != expected[i] && (int64_t)i % g->pitch < g->nx)
             wrong = i;
     pw_host_expect(h, wrong == cells, "cell %llu differs from the sequential Laplace iteration",
                    (unsigned long long)wrong);
@@ -215,9 +212,7 @@ static void laplace3d_main(struct pw_host *h, const void *parameters)
                                          .registers = 20,
                                          .kernel = laplace3d_kernel,
                                          .arguments = &g});
-        struct pw_array swap = g.u1;
-        g.u1 = g.u2;
-        g.u2 = swap;
+        pw_swap_arrays(&g.u1, &g.u2);
     }
     if (initial)
         verify(h, &g, initial, p->iterations);

@@ -4,6 +4,14 @@
 
 enum { CORNERS = PW_HEX_CORNERS };
 
+/* The warp's elements: the first of them, and the lanes that have one. `instructions` compute that. */
+static uint32_t locate(struct pw_warp *w, const struct pw_luh *g, uint32_t instructions, int64_t *out_first)
+{
+    *out_first = pw_luh_first(w);
+    pw_compute(w, instructions);
+    return pw_lanes_below(w, (uint64_t)*out_first, g->elements);
+}
+
 /* The nodes of the warp's elements: eight loads, all in flight. */
 static void load_nodes(struct pw_warp *w, const struct pw_luh *g, uint32_t mask, int64_t first,
                        uint64_t node[CORNERS][PW_WARP_LANES])
@@ -25,6 +33,16 @@ static void load_corners(struct pw_warp *w, const struct pw_array a[3], uint32_t
             pw_load_lanes(w, mask, &a[k], node[corner]);
 }
 
+/* The positions of the nodes of the warp's elements. */
+static void load_positions(struct pw_warp *w, const struct pw_luh *g, uint32_t mask, int64_t first,
+                           uint64_t node[CORNERS][PW_WARP_LANES])
+{
+    load_nodes(w, g, mask, first, node);
+    pw_use(w);
+    pw_compute(w, 24);
+    load_corners(w, g->x, mask, node);
+}
+
 static void corners_of_lane(const struct pw_array a[3], uint64_t node[CORNERS][PW_WARP_LANES], uint32_t lane,
                             pw_hex_vectors out)
 {
@@ -36,19 +54,15 @@ static void corners_of_lane(const struct pw_array a[3], uint64_t node[CORNERS][P
 void pw_luh_volume_force_kernel(struct pw_warp *w, const void *arguments)
 {
     const struct pw_luh *g = arguments;
-    int64_t first = pw_luh_first(w);
-    uint32_t mask = pw_lanes_below(w, (uint64_t)first, g->elements);
+    int64_t first;
+    uint32_t mask = locate(w, g, 8, &first);
     uint64_t node[CORNERS][PW_WARP_LANES];
-    pw_compute(w, 8);
     if (!mask)
         return;
     const struct pw_array *scalars[] = {&g->v, &g->volo, &g->ss, &g->element_mass, &g->p, &g->q};
     for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
         pw_load_run(w, mask, scalars[i], first);
-    load_nodes(w, g, mask, first, node);
-    pw_use(w);
-    pw_compute(w, 24);
-    load_corners(w, g->x, mask, node);
+    load_positions(w, g, mask, first, node);
     pw_use(w);
     pw_compute(w, 1046);
     load_corners(w, g->xd, mask, node);
@@ -77,16 +91,12 @@ void pw_luh_volume_force_kernel(struct pw_warp *w, const void *arguments)
 void pw_luh_kinematics_kernel(struct pw_warp *w, const void *arguments)
 {
     const struct pw_luh *g = arguments;
-    int64_t first = pw_luh_first(w);
-    uint32_t mask = pw_lanes_below(w, (uint64_t)first, g->elements);
+    int64_t first;
+    uint32_t mask = locate(w, g, 8, &first);
     uint64_t node[CORNERS][PW_WARP_LANES];
-    pw_compute(w, 8);
     if (!mask)
         return;
-    load_nodes(w, g, mask, first, node);
-    pw_use(w);
-    pw_compute(w, 24);
-    load_corners(w, g->x, mask, node);
+    load_positions(w, g, mask, first, node);
     pw_load_run(w, mask, &g->volo, first);
     pw_load_run(w, mask, &g->v, first);
     pw_use(w);

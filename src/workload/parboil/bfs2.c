@@ -234,9 +234,7 @@ static void bfs_main(struct pw_host *h, const void *parameters)
                                          .resolve = resolve_level,
                                          .resolve_state = &s});
         s.frontier = s.first[ctas * warps_per_cta(&s)];
-        struct pw_array swap = s.from;
-        s.from = s.to;
-        s.to = swap;
+        pw_swap_arrays(&s.from, &s.to);
     }
     if (pw_host_verifying(h))
         pw_graph_expect_levels(h, &g, source, s.cost.data, NEVER_REACHED);

@@ -46,6 +46,20 @@ static uint32_t lanes_set(const struct pw_array *a, uint32_t mask, int64_t first
     return set;
 }
 
+/* How both kernels begin: the lanes whose byte is set, and the first node of the warp. */
+static uint32_t load_flags(struct pw_warp *w, const struct search *s, const struct pw_array *flags, int64_t *out_first)
+{
+    uint32_t mask = locate(w, s, out_first);
+    pw_compute(w, 7);
+    if (!mask)
+        return 0;
+    pw_compute(w, 5);
+    pw_load_run(w, mask, flags, *out_first);
+    pw_use(w);
+    pw_compute(w, 2);
+    return lanes_set(flags, mask, *out_first);
+}
+
 /* Marks the targets that nobody had visited before this level. */
 static void reach(struct pw_warp *w, const struct search *s, uint32_t fresh, int64_t first, const uint64_t target[])
 {
@@ -103,15 +117,7 @@ static void visit_kernel(struct pw_warp *w, const void *arguments)
     const struct node *nodes = s->nodes.data;
     uint8_t *frontier = s->frontier.data;
     int64_t first;
-    uint32_t mask = locate(w, s, &first);
-    pw_compute(w, 7);
-    if (!mask)
-        return;
-    pw_compute(w, 5);
-    pw_load_run(w, mask, &s->frontier, first);
-    pw_use(w);
-    pw_compute(w, 2);
-    mask = lanes_set(&s->frontier, mask, first);
+    uint32_t mask = load_flags(w, s, &s->frontier, &first);
     if (!mask)
         return;
     pw_compute(w, 1);
@@ -140,15 +146,7 @@ static void update_kernel(struct pw_warp *w, const void *arguments)
     const struct search *s = arguments;
     uint8_t *frontier = s->frontier.data, *reached = s->reached.data, *visited = s->visited.data;
     int64_t first;
-    uint32_t mask = locate(w, s, &first);
-    pw_compute(w, 7);
-    if (!mask)
-        return;
-    pw_compute(w, 5);
-    pw_load_run(w, mask, &s->reached, first);
-    pw_use(w);
-    pw_compute(w, 2);
-    mask = lanes_set(&s->reached, mask, first);
+    uint32_t mask = load_flags(w, s, &s->reached, &first);
     if (!mask)
         return;
     pw_compute(w, 8);

@@ -157,17 +157,14 @@ static void verify(struct pw_host *h, const struct arguments *g, float *initial,
 {
     uint64_t cells = g->from.count;
     assert(initial && g->from.data && g->power.data); /* values are on when results are checked */
-    float *from = initial, *to = pw_host_keep(h, cells * sizeof *to);
-    for (uint32_t i = 0; i < iterations; i++) {
-        sequential_step(g, from, to);
-        float *swap = from;
-        from = to;
-        to = swap;
-    }
+    float *grids[] = {initial, pw_host_keep(h, cells * sizeof *initial)};
+    for (uint32_t i = 0; i < iterations; i++)
+        sequential_step(g, grids[i % 2], grids[(i + 1) % 2]);
+    const float *expected = grids[iterations % 2];
     const float *result = g->from.data;
     uint64_t wrong = cells;
     for (uint64_t i = cells; i-- > 0;)
-        if (result[i] != from[i])
+        if (result[i] != expected[i])
             wrong = i;
     pw_host_expect(h, wrong == cells, "cell %llu differs from the sequential hotspot", (unsigned long long)wrong);
 }
@@ -209,9 +206,7 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
                                          .registers = 36,
                                          .kernel = hotspot_kernel,
                                          .arguments = &g});
-        struct pw_array swap = g.from;
-        g.from = g.to;
-        g.to = swap;
+        pw_swap_arrays(&g.from, &g.to);
     }
     if (pw_host_verifying(h))
         verify(h, &g, initial, p->iterations);

@@ -167,9 +167,7 @@ static void pathfinder_main(struct pw_host *h, const void *parameters)
                                          .registers = 17,
                                          .kernel = dynproc_kernel,
                                          .arguments = &g});
-        struct pw_array swap = g.from;
-        g.from = g.to;
-        g.to = swap;
+        pw_swap_arrays(&g.from, &g.to);
     }
     if (pw_host_verifying(h))
         verify(h, &g, seed, p->rows);

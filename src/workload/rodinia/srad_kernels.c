@@ -155,14 +155,21 @@ static uint32_t locate(const struct pw_warp *w, const struct pw_srad *g, struct 
     return mask;
 }
 
+/* How both kernels begin: the first pixel of the warp, and the places of its lanes. */
+static uint32_t begin(struct pw_warp *w, const struct pw_srad *g, struct place *p, int64_t *out_first)
+{
+    *out_first = (int64_t)first_pixel(w);
+    pw_compute(w, 30);
+    return locate(w, g, p);
+}
+
 void pw_srad_srad(struct pw_warp *w, const void *arguments)
 {
     const struct pw_srad *g = arguments;
     const float *image = g->image.data;
     struct place p = {0};
-    int64_t i = (int64_t)first_pixel(w);
-    uint32_t mask = locate(w, g, &p);
-    pw_compute(w, 30);
+    int64_t i;
+    uint32_t mask = begin(w, g, &p, &i);
     if (!mask)
         return;
     pw_load_run(w, mask, &g->image, i);
@@ -193,9 +200,8 @@ void pw_srad_srad2(struct pw_warp *w, const void *arguments)
     const float *c = g->c.data, *d[PW_SRAD_SIDES];
     float *image = g->image.data;
     struct place p = {0};
-    int64_t i = (int64_t)first_pixel(w);
-    uint32_t mask = locate(w, g, &p);
-    pw_compute(w, 30);
+    int64_t i;
+    uint32_t mask = begin(w, g, &p, &i);
     if (!mask)
         return;
     pw_load_run(w, mask, &g->c, i);

@@ -123,14 +123,21 @@ static void end_with_error(struct pw_host *h)
     pw_coroutine_exit(&h->coroutine);
 }
 
-void pw_host_fail(struct pw_host *h, const char *format, ...)
+/* Fills in an error of the workload's: its name, `what`, and the message. */
+static void set_error(const struct pw_host *h, struct pw_error *err, enum pw_status status, const char *what,
+                      const char *format, va_list args)
 {
     char message[1024];
+    pw_c_vsnprintf(message, sizeof message, format, args);
+    pw_error_set(err, status, "workload %s: %s%s", h->program->text, what, message);
+}
+
+void pw_host_fail(struct pw_host *h, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    pw_c_vsnprintf(message, sizeof message, format, args);
+    set_error(h, &h->error, PW_USER_ERROR, "", format, args);
     va_end(args);
-    pw_fail(&h->error, PW_USER_ERROR, "workload %s: %s", h->program->text, message);
     end_with_error(h);
 }
 
@@ -264,11 +271,9 @@ void pw_host_expect(struct pw_host *h, bool holds, const char *format, ...)
     if (holds)
         return;
     if (!h->failed_checks++) {
-        char message[1024];
         va_list args;
         va_start(args, format);
-        pw_c_vsnprintf(message, sizeof message, format, args);
+        set_error(h, &h->failed_check, PW_FAILED, "wrong result: ", format, args);
         va_end(args);
-        pw_fail(&h->failed_check, PW_FAILED, "workload %s: wrong result: %s", h->program->text, message);
     }
 }

@@ -31,6 +31,13 @@ struct pw_array {
     uint32_t id;
 };
 
+static inline void pw_swap_arrays(struct pw_array *a, struct pw_array *b)
+{
+    struct pw_array swap = *a;
+    *a = *b;
+    *b = swap;
+}
+
 enum pw_op_kind {
     PW_OP_COMPUTE, /* `count` warp instructions of arithmetic (or shared memory) */
     PW_OP_LOAD,
