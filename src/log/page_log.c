@@ -1,7 +1,7 @@
 /* Decides what the log of page accesses has; log/page_rows.h writes it.
  *
- * Time and launch together make a window, numbered as windows come. A page keeps the number of the last window in which it
- * was accessed and what was done to it then; an access is new when the window or the operation is. */
+ * Time and launch together make a window, numbered as windows come. A page keeps the number of the last window in which
+ * it was accessed and what was done to it then; an access is new when the window or the operation is. */
 #include "log/page_log.h"
 
 #include "log/page_rows.h"

@@ -1,13 +1,14 @@
 /* Which pages are accessed when, as a CSV file (docs/pages.md): what UVM, Figure 12 is drawn from.
  *
- * Every memory instruction accesses its 4 KiB pages when it enters a load-store unit, whether their data is on the GPU or
- * not. An access is written down once per page, operation, kernel launch and interval of time, so that the file grows with
- * the pages in use and not with the accesses. Records go to a buffered file as they come; for a page only the last window
- * of launch and time in which it was seen is kept in memory. Of a program that starts over only the first run is logged.
+ * Every memory instruction accesses its 4 KiB pages when it enters a load-store unit, whether their data is on the GPU
+ * or not. An access is written down once per page, operation, kernel launch and interval of time, so that the file
+ * grows with the pages in use and not with the accesses. Records go to a buffered file as they come; for a page only
+ * the last window of launch and time in which it was seen is kept in memory. Of a program that starts over only the
+ * first run is logged.
  *
- * The log has a list of allocations of its own, because it has to have every allocation of the first run: an address space
- * (vm/address_space.h) forgets what is freed, and everything when its program starts over; demand paging (uvm/residency.h)
- * has only managed memory, and every run of a program.
+ * The log has a list of allocations of its own, because it has to have every allocation of the first run: an address
+ * space (vm/address_space.h) forgets what is freed, and everything when its program starts over; demand paging
+ * (uvm/residency.h) has only managed memory, and every run of a program.
  *
  * The log has no influence on the simulation. Failures to write are remembered and reported by pw_page_log_finish. */
 #ifndef PW_LOG_PAGE_LOG_H

@@ -1,5 +1,5 @@
-/* The rows of the log of page accesses as CSV (RFC 4180): one table for all kinds of records, where cells that a kind does
- * not have stay empty. docs/pages.md describes the columns. */
+/* The rows of the log of page accesses as CSV (RFC 4180): one table for all kinds of records, where cells that a kind
+ * does not have stay empty. docs/pages.md describes the columns. */
 #ifndef PW_LOG_PAGE_ROWS_H
 #define PW_LOG_PAGE_ROWS_H
 

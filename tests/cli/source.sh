@@ -34,4 +34,39 @@ files = [p for folder in ("src", "cli") for p in sorted((root / folder).rglob("*
 wrong = [str(p.relative_to(root)) for p in files if p.read_text().count("\n") > 500]
 assert files and not wrong, wrong
 PYTHON
+
+# No function below DIR, a copy of the source tree or it, has more than 60 lines, from its first to its closing brace. A
+# function's braces are the only ones that stand alone at the beginning of a line (.clang-format).
+functions_are_short() {
+  python3 - "$1" <<'PYTHON'
+import pathlib, sys
+root, seen, wrong = pathlib.Path(sys.argv[1]), 0, []
+for path in [p for folder in ("src", "cli") for p in sorted((root / folder).rglob("*.[ch]"))]:
+    begin = None
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if line == "{":
+            begin = number
+        elif line == "}" and begin:
+            seen += 1
+            if number - begin + 1 > 60:
+                wrong.append(f"{path.relative_to(root)}:{begin}: {number - begin + 1} lines")
+            begin = None
+assert seen and not wrong, (seen, wrong)
+PYTHON
+}
+function_with() { # LINES: one function in a tree of its own
+  mkdir -p "$work/tree/src" "$work/tree/cli"
+  { printf 'void f(void)\n{\n'; yes '    g();' | head -n $(($1 - 2)); printf '}\n'; } >"$work/tree/src/f.c"
+  functions_are_short "$work/tree"
+}
+check 'no function has more than 60 lines' functions_are_short "$source_root"
+check 'a function of 60 lines passes that test' function_with 60
+not() { ! "$@"; }
+check 'a function of 61 lines fails it' not function_with 61
+
+# Once scripts/reflow-comments has been run over the whole tree, this is `yes`.
+columns_are_checked=no
+if [ $columns_are_checked = yes ]; then
+  check 'no line of a C file has more than 120 columns' "$source_root/scripts/reflow-comments" --check
+fi
 finish

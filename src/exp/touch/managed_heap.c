@@ -1,9 +1,9 @@
 /* Places for allocations: pieces of shared blocks, and runs of whole ones.
  *
- * A shared block is a list of pieces in order of address, taken ones and free ones. Sizes are multiples of 512 bytes below
- * 2 MiB, so there are 4,095 of them: each has a queue of the free pieces of that size, oldest first, and a bit that says
- * whether anything is in it. Addresses of whole blocks are handed out in rising order; what was freed at the upper end is
- * used again, and everything is once nothing is left, which is enough for 128 TiB of addresses. */
+ * A shared block is a list of pieces in order of address, taken ones and free ones. Sizes are multiples of 512 bytes
+ * below 2 MiB, so there are 4,095 of them: each has a queue of the free pieces of that size, oldest first, and a bit
+ * that says whether anything is in it. Addresses of whole blocks are handed out in rising order; what was freed at the
+ * upper end is used again, and everything is once nothing is left, which is enough for 128 TiB of addresses. */
 #include "exp/touch/managed_heap.h"
 
 #include <stdlib.h>

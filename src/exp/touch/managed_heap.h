@@ -2,9 +2,9 @@
  *
  * An allocation of 2 MiB or more begins at a multiple of 2 MiB and has its blocks to itself. Smaller ones share blocks:
  * a 2 MiB block is cut into pieces that are multiples of 512 bytes. Which piece is found by watching the runtime of an
- * H200's driver 580 (data/hw/README.md): the smallest free one that is large enough; among equals, the one that has been
- * free for longest; none: a new block. Neighbours that are free become one piece, and a block that is free as a whole is
- * given back. All operations take a few steps, however many allocations there are. */
+ * H200's driver 580 (data/hw/README.md): the smallest free one that is large enough; among equals, the one that has
+ * been free for longest; none: a new block. Neighbours that are free become one piece, and a block that is free as a
+ * whole is given back. All operations take a few steps, however many allocations there are. */
 #ifndef PW_EXP_MANAGED_HEAP_H
 #define PW_EXP_MANAGED_HEAP_H
 

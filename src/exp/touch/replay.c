@@ -17,7 +17,8 @@ struct reader {
 
 static const char usage[] = "a line is `alloc NAME BYTES`, `read NAME PAGE`, `write NAME PAGE` or `free NAME`";
 
-/* Splits a line at blanks; what follows '#' is left out. Returns how many words there are, MAX_WORDS for more as well. */
+/* Splits a line at blanks; what follows '#' is left out. Returns how many words there are, MAX_WORDS for more as
+ * well. */
 static size_t split(char *line, char *words[MAX_WORDS])
 {
     size_t count = 0;

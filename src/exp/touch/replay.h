@@ -1,8 +1,8 @@
 /* Page touches one at a time, without time: what each finds, and what comes and goes with it. This is how a policy is
  * compared with a real GPU, touch by touch.
  *
- * The file is not trusted. Lines: `alloc NAME BYTES`, `read NAME PAGE`, `write NAME PAGE`, `free NAME`; pages are of 4 KiB,
- * from the start of the allocation; '#' begins a comment; sizes may have units (2MB, 192K). */
+ * The file is not trusted. Lines: `alloc NAME BYTES`, `read NAME PAGE`, `write NAME PAGE`, `free NAME`; pages are of 4
+ * KiB, from the start of the allocation; '#' begins a comment; sizes may have units (2MB, 192K). */
 #ifndef PW_EXP_REPLAY_H
 #define PW_EXP_REPLAY_H
 

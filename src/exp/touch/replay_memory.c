@@ -1,12 +1,13 @@
 /* The memory of a touch file: names, places, and what a touch brings in and sends away.
  *
- * A new allocation is one that the host has written, so nothing of it is on the GPU. Where small allocations share a block
- * (the CUDA runtime does that) this has consequences, all of them seen on an H200 (data/hw/h200-allocations.csv):
+ * A new allocation is one that the host has written, so nothing of it is on the GPU. Where small allocations share a
+ * block (the CUDA runtime does that) this has consequences, all of them seen on an H200 (data/hw/h200-allocations.csv):
  *  - all 512 pages of the block count, whoever has them: a fault may bring in a neighbour's pages, or nobody's;
  *  - what a freed neighbour had on the GPU stays there, and counts, until the whole block is free;
  *  - writing a new allocation on the host takes its pages back, and the driver prefetches in that direction by the same
  *    rule, so that pages of neighbours may go back too.
- * What is left out is the driver's care for pages that thrash between host and GPU: docs/touch.md says what that costs. */
+ * What is left out is the driver's care for pages that thrash between host and GPU: docs/touch.md says what that
+ * costs. */
 #include "exp/touch/replay_internal.h"
 
 #include <stdlib.h>
@@ -260,8 +261,8 @@ static bool has_room(const struct pw_replay *p, const struct pw_fetch *fetch)
     return pw_residency_room(p->residency) >= pw_mask_count(&fetch->faulted) + pw_mask_count(&fetch->prefetched);
 }
 
-/* Room for a fetch: pages of its block that nobody has make way for others, and what comes along is given up where nothing
- * can leave. There always is room for the page itself. */
+/* Room for a fetch: pages of its block that nobody has make way for others, and what comes along is given up where
+ * nothing can leave. There always is room for the page itself. */
 static void make_room(struct pw_replay *p, struct pw_fetch *fetch, struct pw_touch *touch)
 {
     if (has_room(p, fetch))

@@ -1,6 +1,6 @@
 /* Between the options of a run and the replayer: device memory and policies are those that a run would have, time and
- * everything that takes time are not looked at. A regular file is mapped, so that its size does not matter; anything else
- * is read into memory, because it is gone through twice. */
+ * everything that takes time are not looked at. A regular file is mapped, so that its size does not matter; anything
+ * else is read into memory, because it is gone through twice. */
 #include "exp/touch/touch.h"
 
 #include "system/inputs.h"
