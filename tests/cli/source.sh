@@ -64,6 +64,29 @@ check 'a function of 60 lines passes that test' function_with 60
 not() { ! "$@"; }
 check 'a function of 61 lines fails it' not function_with 61
 
+ways() { python3 "$here/ways.py" "$1" "$source_root/docs/source-tour.md" "$source_root"; }
+check 'the drawings of docs/source-tour.md go the way of the code' ways check
+check 'a step that the code does not take fails that test, wherever it is' ways break
+
+check 'every family of policies has a contract test' python3 - "$source_root" <<'PYTHON'
+import pathlib, sys
+root = pathlib.Path(sys.argv[1])
+families = [p.name for p in (root / "src/policy").iterdir() if p.is_dir()]
+wrong = [f for f in families if not (root / f"tests/contract/{f}_policy.c").exists()]
+built = (root / "tests/contract/meson.build").read_text()
+wrong += [f for f in families if f"'{f}_policy'" not in built]
+assert families and not wrong, wrong
+PYTHON
+check 'the table of suites in CONTRIBUTING.md is that of the tests' python3 - "$source_root" <<'PYTHON'
+import pathlib, re, sys
+root = pathlib.Path(sys.argv[1])
+table = (root / "CONTRIBUTING.md").read_text().split("| suite |")[1].split("\n\n")[0]
+listed = re.findall(r"^\| `([a-z]+)` \|", table, re.M)
+built = re.findall(r"'([a-z]+)'", (root / "tests/meson.build").read_text().split("]")[0])
+assert listed == built, (listed, built)
+folders = {p.name for p in (root / "tests").iterdir() if p.is_dir()} - {"support"}
+assert folders == set(built), folders ^ set(built)
+PYTHON
 # Once scripts/reflow-comments has been run over the whole tree, this is `yes`.
 columns_are_checked=no
 if [ $columns_are_checked = yes ]; then
