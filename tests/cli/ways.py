@@ -7,6 +7,7 @@ A step is a line `ARROW FILE: FUNCTION  words`. It follows the last line whose a
 before the arrow it begins a branch of the last line whose arrow stands further to the left. `break` puts a function that is on no way in the place of each step in turn, and
 fails unless the check notices every time."""
 
+import functools
 import pathlib
 import re
 import sys
@@ -28,12 +29,14 @@ class Source:
             self.texts[str(path.relative_to(self.root))] = text
         self.all = "\n".join(self.texts.values())
 
+    @functools.lru_cache(maxsize=None)
     def body(self, file, name):
         """What stands between the braces of a function; None when the file does not define it."""
         pattern = r"^(?:[A-Za-z_].*[\s*])?%s\([^;{}]*\)\n\{\n(.*?)^\}" % name
         found = re.search(pattern, self.texts.get(file, ""), re.M | re.S)
         return found.group(1) if found else None
 
+    @functools.lru_cache(maxsize=None)
     def sets(self, member, name):
         """Whether a function pointer of this name is set to the function somewhere."""
         return re.search(r"\.%s = (?:[^,;{}]* )?%s(?: :|[,;}])" % (member, name), self.all)

@@ -6,13 +6,13 @@
 
 enum { REGION = 2 << 20, RUN = 1000, AT = 500, LEFT = 100, SMS = 30 };
 
-/* Frees the first region of the array but for its last t->n[1] pages. */
-static void free_most(void *object, uint64_t argument, pw_cycle now)
+/* Frees a region of the array but for its last t->n[1] pages. */
+static void free_most(void *object, uint64_t region, pw_cycle now)
 {
-    (void)argument;
     (void)now;
     struct timed *t = object;
-    pw_vpn first = pw_vpn_of(t->a.base), outer = {first.v + PW_REGION_PAGES - t->n[1]};
+    pw_vpn first = {pw_vpn_of(t->a.base).v + region * PW_REGION_PAGES};
+    pw_vpn outer = {first.v + PW_REGION_PAGES - t->n[1]};
     assert_int_equal(pw_address_space_free_part(&t->system->apps[t->app].space, first, outer, &t->err), PW_OK);
     pw_gpu_shootdown(t->system->gpu, (pw_asid)t->app, first, outer);
 }
@@ -22,6 +22,15 @@ static void allocate_and_free(struct pw_host *h, struct timed *t)
 {
     t->a = pw_alloc(h, "a", t->bytes ? t->bytes : REGION, 1);
     pw_events_post(t->system->events, t->n[0], free_most, t, 0);
+    timed_launch(h, t);
+}
+
+/* Does so at cycle t->n[0] for the first region and t->n[2] later for the second. */
+static void allocate_and_free_two(struct pw_host *h, struct timed *t)
+{
+    t->a = pw_alloc(h, "a", 2 * REGION, 1);
+    pw_events_post(t->system->events, t->n[0], free_most, t, 0);
+    pw_events_post(t->system->events, t->n[0] + t->n[2], free_most, t, 1);
     timed_launch(h, t);
 }
 
@@ -82,6 +91,31 @@ static void all_sms_stand_still_while_pages_are_copied(void **state)
         assert_int_equal(timed_count(&t, "page.compactions"), 1);
         timed_end(&t);
     }
+}
+
+/* Frees at AT and `later` cycles later; every SM is late by the cycles of all pauses, which are returned. */
+static uint64_t cycles_paused(void (*body)(struct pw_host *h, struct timed *t), uint64_t later)
+{
+    pw_cycle ends[SMS] = {0};
+    struct timed t = {
+        .design = "mosaic", .kernel = compute, .body = body, .ctas = SMS, .data = ends, .n = {AT, LEFT, later}};
+    timed_run(&t);
+    uint64_t cycles = timed_count(&t, "page.pause_cycles");
+    for (unsigned sm = 0; sm < SMS; sm++)
+        assert_int_equal(ends[sm], RUN - 1 + cycles);
+    timed_end(&t);
+    return cycles;
+}
+
+/* Whether it is asked for at once, in between or in the last cycle in which SMs stand still for the first. */
+static void a_second_compaction_waits_for_the_first(void **state)
+{
+    (void)state;
+    uint64_t one = cycles_paused(allocate_and_free, 0);
+    assert_true(one > LEFT);
+    assert_int_equal(cycles_paused(allocate_and_free_two, 0), 2 * one);
+    assert_int_equal(cycles_paused(allocate_and_free_two, LEFT), 2 * one);
+    assert_int_equal(cycles_paused(allocate_and_free_two, one - 1), 2 * one);
 }
 
 /* Waits until the region is large, then loads every line of its last page. */
@@ -189,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_sms_stand_still_while_pages_are_copied),
+        cmocka_unit_test(a_second_compaction_waits_for_the_first),
         cmocka_unit_test(a_page_that_moves_during_a_walk_is_found_where_it_has_gone),
         cmocka_unit_test(a_walk_to_a_page_that_is_splintered_meanwhile_fills_a_base_entry),
     };

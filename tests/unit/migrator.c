@@ -244,6 +244,21 @@ static void a_large_region_is_not_moved_again(void **state)
     destroy(f);
 }
 
+/* The interval ends while SMs stand still for something else, or in the first cycle in which they do not. */
+static void nothing_is_moved_while_sms_stand_still(void **state)
+{
+    (void)state;
+    for (unsigned late = 0; late < 2; late++) {
+        struct fixture *f = create();
+        f->paused_until = INTERVAL + late;
+        walk(f, 0, 10);
+        run_until(f, PW_NEVER);
+        assert_int_equal(counters(f)->coalesced, !late);
+        assert_int_equal(is_large(f, 0), !late);
+        destroy(f);
+    }
+}
+
 /* Begins to move region 0 at the end of an interval and lets `cycles` go by. */
 static void begin_job(struct fixture *f, pw_cycle cycles)
 {
@@ -362,6 +377,7 @@ int main(void)
         cmocka_unit_test(every_line_is_read_and_then_written_to_its_place),
         cmocka_unit_test(tallies_start_anew_with_every_interval),
         cmocka_unit_test(a_large_region_is_not_moved_again),
+        cmocka_unit_test(nothing_is_moved_while_sms_stand_still),
         cmocka_unit_test(lines_of_a_job_that_was_given_up_do_not_count_for_the_next),
         cmocka_unit_test(a_page_that_leaves_and_comes_back_ends_the_job),
         cmocka_unit_test(a_page_that_is_gone_at_the_end_stays_gone),
