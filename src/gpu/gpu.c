@@ -49,7 +49,7 @@ static enum pw_status create_sm(struct pw_gpu *g, uint32_t id, struct pw_error *
         sm->warps[i].load = &g->loads[((size_t)id * c->sm.warps + i) * c->sm.loads_per_warp];
     for (uint32_t i = 0; i < c->sm.schedulers; i++)
         sm->schedulers[i].last = PW_NO_WARP;
-    enum pw_status status = pw_tlb_init(&sm->tlb, &c->l1_tlb.tlb, c->orders, g->wiring.tables, err);
+    enum pw_status status = pw_tlb_init(&sm->tlb, &g->tlb_level, id, err);
     if (status == PW_OK)
         status = pw_mshr_init(&sm->tlb_mshr, "l1_tlb.mshrs", c->l1_tlb.tlb.mshrs, err);
     if (status == PW_OK)
@@ -112,7 +112,8 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                 c->sm.count,
                                 g->wiring.apps,
                                 c->sm.count * c->l1_tlb.tlb.mshrs,
-                                g->wiring.uvm != NULL};
+                                g->wiring.uvm != NULL,
+                                g->wiring.seed};
     struct pw_mmu_wiring to = {.events = g->wiring.events,
                                .pool = &g->pool,
                                .memory = g->memory,
@@ -167,6 +168,17 @@ static enum pw_status choose_schedule(struct pw_gpu *g, struct pw_error *err)
     return pw_policy_use_init(&g->schedule_use, g->wiring.policies, "sm.schedule", policy, choice, g->wiring.apps, err);
 }
 
+static enum pw_status init_tlb_level(struct pw_gpu *g, struct pw_error *err)
+{
+    g->tlb_level = (struct pw_tlb_level){.name = "l1_tlb",
+                                         .config = &g->config.l1_tlb.tlb,
+                                         .orders = g->config.orders,
+                                         .tables = g->wiring.tables,
+                                         .apps = g->wiring.apps,
+                                         .seed = g->wiring.seed};
+    return pw_tlb_level_init(&g->tlb_level, err);
+}
+
 /* SMs that are given to nobody stay idle. */
 static void give_sms(struct pw_gpu *g)
 {
@@ -199,6 +211,8 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
         status = create_shared_units(g, err);
     if (status == PW_OK)
         status = choose_schedule(g, err);
+    if (status == PW_OK)
+        status = init_tlb_level(g, err);
     if (status == PW_OK)
         give_sms(g);
     for (uint32_t i = 0; status == PW_OK && i < config->sm.count; i++)
@@ -245,6 +259,7 @@ void pw_gpu_destroy(struct pw_gpu *g)
     free(g->frame_use);
     free(g->counters);
     free(g->open);
+    pw_tlb_level_release(&g->tlb_level);
     free(g->tlb_counters);
     free(g->l1d_counters);
     free(g);

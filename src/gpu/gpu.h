@@ -97,6 +97,7 @@ struct pw_gpu_wiring {
     struct pw_uvm *uvm;           /* demand paging, or NULL: all memory is mapped before it is accessed */
     struct pw_link *link;         /* to the host, with uvm */
     uint64_t frames;              /* of device memory; those behind them are host memory */
+    uint64_t seed;                /* of the run */
     unsigned apps;
     void *system;
     void (*launch_done)(void *system, unsigned app, pw_cycle now);

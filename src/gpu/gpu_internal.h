@@ -162,6 +162,7 @@ struct pw_gpu {
     struct pw_breakdown *breakdown; /* or NULL */
     struct pw_sm_counters *counters;
     struct pw_sm_open *open;
+    struct pw_tlb_level tlb_level;
     struct pw_tlb_counters *tlb_counters;
     struct pw_l1d_counters *l1d_counters;
 };

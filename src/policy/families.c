@@ -8,7 +8,18 @@
 #include "policy/evict/evict_policy.h"
 #include "policy/frame/frame_policy.h"
 #include "policy/prefetch/prefetch_policy.h"
+#include "policy/tlb/tlb_policy.h"
 #include "policy/warp/warp_policy.h"
+
+#define PW_POLICY(symbol) extern const struct pw_tlb_policy pw_tlb_policy_##symbol;
+#include "policy/tlb/tlb.def"
+#undef PW_POLICY
+static const struct pw_policy *const tlb[] = {
+#define PW_POLICY(symbol) &pw_tlb_policy_##symbol.head,
+#include "policy/tlb/tlb.def"
+#undef PW_POLICY
+    NULL};
+const struct pw_policy_family pw_tlb_family = {"tlb", "TLB organisation", tlb};
 
 #define PW_POLICY(symbol) extern const struct pw_warp_policy pw_warp_policy_##symbol;
 #include "policy/warp/warp.def"
@@ -70,10 +81,6 @@ static const struct pw_policy *const evict[] = {
     NULL};
 const struct pw_policy_family pw_evict_family = {"evict", "eviction", evict};
 
-const struct pw_policy_family *const pw_families[] = {&pw_warp_family,
-                                                      &pw_frame_family,
-                                                      &pw_coalesce_family,
-                                                      &pw_compact_family,
-                                                      &pw_prefetch_family,
-                                                      &pw_evict_family,
-                                                      NULL};
+const struct pw_policy_family *const pw_families[] = {
+    &pw_warp_family,     &pw_frame_family, &pw_coalesce_family, &pw_compact_family,
+    &pw_prefetch_family, &pw_evict_family, &pw_tlb_family,      NULL};

@@ -7,27 +7,57 @@
 /* Not an option, but decided before a run as they are: how many programs share the GPU. */
 static const char applications[] = "applications";
 
-#define UNLESS_IDEAL_L1                                                                                                \
+static const char never_misses[] = "such a TLB never misses";
+
+/* What matters only where a TLB misses: where one of its arrays that are there is not ideal. The arguments after the TLB are
+ * conditions under which it matters anyway. */
+#define WHERE_IT_MISSES(options, tlb, ...)                                                                             \
+    {options,                                                                                                          \
+     {{tlb ".organisation", "!ideal"}, {tlb ".large_organisation", "!same|ideal"}, __VA_ARGS__},                       \
+     never_misses,                                                                                                     \
+     false},                                                                                                           \
+        {options,                                                                                                      \
+         {{tlb ".organisation", "!ideal"}, {"page.size", "2MB"}, {"coalesce.policy", "!none"}, __VA_ARGS__},           \
+         never_misses,                                                                                                 \
+         false},                                                                                                       \
     {                                                                                                                  \
-        {"l1_tlb.organisation", "!ideal"},                                                                             \
-        {                                                                                                              \
-            "paging.mode", "!free"                                                                                     \
-        }                                                                                                              \
-    }
-#define UNLESS_IDEAL_L2                                                                                                \
-    {                                                                                                                  \
-        {"l2_tlb.organisation", "!ideal"}, {"l2_tlb.enabled", "off"},                                                  \
-        {                                                                                                              \
-            "paging.mode", "!free"                                                                                     \
-        }                                                                                                              \
+        options,                                                                                                       \
+            {{tlb ".organisation", "ideal"},                                                                           \
+             {tlb ".large_organisation", "!ideal"},                                                                    \
+             {"page.size", "!2MB"},                                                                                    \
+             __VA_ARGS__},                                                                                             \
+            never_misses, false                                                                                        \
     }
 
-/* The two arrays of a TLB (vm/tlb.h): one that the page sizes of the run cannot fill is not there. */
+/* The two arrays of a TLB (vm/tlb.h): one that the page sizes of the run cannot fill is not there, and the size of one that is
+ * ideal does not matter. The large array may take its size from the base array. */
 #define ARRAYS_OF(tlb)                                                                                                 \
-    {tlb ".base_* " tlb ".large_*", {{tlb ".organisation", "!ideal"}}, NULL, false},                                   \
-        {tlb ".base_entries " tlb ".base_ways", {{"page.size", "!2MB"}, {tlb ".large_as_base", "on"}}, NULL, false},   \
+    {tlb ".base_subpages", {{tlb ".organisation", "!ideal"}}, NULL, false},                                            \
         {tlb ".base_subpages", {{"page.size", "!2MB"}}, NULL, false},                                                  \
+        {tlb ".base_entries " tlb ".base_ways " tlb ".large_entries " tlb ".large_ways " tlb ".large_subpages " tlb    \
+             ".large_as_base",                                                                                         \
+         {{tlb ".organisation", "!ideal"}, {tlb ".large_organisation", "!same|ideal"}},                                \
+         NULL,                                                                                                         \
+         false},                                                                                                       \
+        {tlb ".base_entries " tlb ".base_ways",                                                                        \
+         {{tlb ".organisation", "!ideal"}, {"page.size", "2MB"}, {"coalesce.policy", "!none"}},                        \
+         NULL,                                                                                                         \
+         false},                                                                                                       \
+        {tlb ".base_entries " tlb ".base_ways",                                                                        \
+         {{tlb ".organisation", "!ideal"}, {tlb ".large_as_base", "on"}},                                              \
+         NULL,                                                                                                         \
+         false},                                                                                                       \
+        {tlb ".base_entries " tlb ".base_ways",                                                                        \
+         {{tlb ".large_organisation", "!ideal"}, {"page.size", "!2MB"}},                                               \
+         NULL,                                                                                                         \
+         false},                                                                                                       \
+        {tlb ".base_entries " tlb ".base_ways", {{"page.size", "!2MB"}, {tlb ".large_as_base", "on"}}, NULL, false},   \
+        {tlb ".organisation", {{"page.size", "!2MB"}, {tlb ".large_organisation", "same"}}, NULL, false},              \
         {tlb ".large_*", {{"page.size", "2MB"}, {"coalesce.policy", "!none"}}, NULL, false},                           \
+        {tlb ".large_entries " tlb ".large_ways " tlb ".large_subpages " tlb ".large_as_base",                         \
+         {{tlb ".large_organisation", "!ideal"}},                                                                      \
+         NULL,                                                                                                         \
+         false},                                                                                                       \
     {                                                                                                                  \
         tlb ".large_entries " tlb ".large_ways", {{tlb ".large_as_base", "off"}}, NULL, false                          \
     }
@@ -40,7 +70,7 @@ const struct pw_effect_rule pw_effect_rules[] = {
     {"link.points", {{"link.model", "table"}}, NULL, true},
     {"link.h2d_* link.d2h_*", {{"link.model", "linear"}}, NULL, true},
     {"link.remote_*", {{"uvm.advice", "!"}}, "only advice maps host memory", false},
-    {"l1_tlb.mshrs l1_tlb.on_miss l2_tlb.* walk.* pwc.*", UNLESS_IDEAL_L1, "such a TLB never misses", false},
+    WHERE_IT_MISSES("l1_tlb.mshrs l1_tlb.on_miss l2_tlb.* walk.* pwc.*", "l1_tlb", {"paging.mode", "!free"}),
     {"l1_tlb.mshrs l1_tlb.on_miss sm.lsu_queue", {{"sm.serial", "off"}}, NULL, true},
     {"l2_tlb.organisation l2_tlb.base_* l2_tlb.large_* l2_tlb.latency l2_tlb.ports",
      {{"l2_tlb.enabled", "on"}},
@@ -48,7 +78,7 @@ const struct pw_effect_rule pw_effect_rules[] = {
      false},
     ARRAYS_OF("l1_tlb"),
     ARRAYS_OF("l2_tlb"),
-    {"walk.* pwc.*", UNLESS_IDEAL_L2, "such a TLB never misses", false},
+    WHERE_IT_MISSES("walk.* pwc.*", "l2_tlb", {"l2_tlb.enabled", "off"}, {"paging.mode", "!free"}),
     {"walk.latency", {{"walk.model", "fixed"}}, NULL, true},
     {"walk.distance pwc.*", {{"walk.model", "memory"}}, NULL, true},
     {"pwc.bytes pwc.ways pwc.latency pwc.ports pwc.line_bytes", {{"pwc.enabled", "on"}}, NULL, false},
@@ -164,7 +194,7 @@ static size_t describe(const struct pw_effect_condition *c, const char *before, 
 /* That an ideal TLB makes idle what is in and behind it goes without saying. */
 static bool needs_misses(const struct pw_effect_rule *rule)
 {
-    return rule->any->key && strstr(rule->any->key, ".organisation");
+    return rule->any->key && strstr(rule->any->key, "organisation");
 }
 
 void pw_effect_describe(const char *name, char *out, size_t capacity)

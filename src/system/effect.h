@@ -8,7 +8,7 @@
 
 #include "system/config.h"
 
-enum { PW_EFFECT_ALTERNATIVES = 3 };
+enum { PW_EFFECT_ALTERNATIVES = 5 };
 
 struct pw_effect_condition {
     const char *key;    /* an option; NULL ends the alternatives */

@@ -77,7 +77,6 @@ static void list_policies(pw_list_visit *visit, void *context)
                   &(struct pw_listing){
                       .name = (*p)->name, .summary = (*p)->summary, .detail = (*f)->decides, .value = choosers});
     }
-    LIST_FAMILY(tlb, "TLB organisation", "l1_tlb.organisation, l2_tlb.organisation");
     LIST_FAMILY(dram, "DRAM schedule", "dram.schedule");
 }
 

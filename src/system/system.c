@@ -194,6 +194,7 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
                                    .uvm = s->uvm,
                                    .link = s->link,
                                    .frames = pw_frames_total(s->physical.frames),
+                                   .seed = s->seed,
                                    .apps = s->app_count,
                                    .system = s,
                                    .launch_done = pw_app_launch_done,

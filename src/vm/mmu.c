@@ -45,6 +45,7 @@ struct message {
 struct pw_mmu {
     struct pw_mmu_config config;
     struct pw_mmu_wiring wiring;
+    struct pw_tlb_level level;
     struct pw_tlb tlb;
     struct pw_walker *walker;
     struct pw_port ports[16];
@@ -278,7 +279,9 @@ static void serve_waiting(struct pw_mmu *m, pw_cycle now)
 static void answer(struct pw_mmu *m, pw_asid asid, pw_vpn vpn, struct pw_translation translation, const uint64_t *sms,
                    bool walked, pw_cycle now)
 {
-    if (m->config.l2_tlb.enabled)
+    if (m->config.l2_tlb.enabled && walked)
+        pw_tlb_insert_walked(&m->tlb, m->wiring.tables[asid], vpn, translation);
+    else if (m->config.l2_tlb.enabled)
         pw_tlb_insert(&m->tlb, asid, vpn, translation);
     for (uint32_t word = 0; word < m->sm_words; word++)
         for (uint64_t bits = sms[word]; bits; bits &= bits - 1) {
@@ -344,6 +347,18 @@ static enum pw_status init_misses(struct pw_mmu *m, struct pw_error *err)
     return status;
 }
 
+static enum pw_status init_tlb(struct pw_mmu *m, struct pw_error *err)
+{
+    m->level = (struct pw_tlb_level){.name = "l2_tlb",
+                                     .config = &m->config.l2_tlb.tlb,
+                                     .orders = m->config.orders,
+                                     .tables = m->wiring.tables,
+                                     .apps = m->config.apps,
+                                     .seed = m->config.seed};
+    enum pw_status status = pw_tlb_level_init(&m->level, err);
+    return status == PW_OK ? pw_tlb_init(&m->tlb, &m->level, 0, err) : status;
+}
+
 enum pw_status pw_mmu_create(const struct pw_mmu_config *config, const struct pw_mmu_wiring *wiring,
                              struct pw_mmu **out, struct pw_error *err)
 {
@@ -372,7 +387,7 @@ enum pw_status pw_mmu_create(const struct pw_mmu_config *config, const struct pw
                                   .done = walk_done};
     enum pw_status status = init_misses(m, err);
     if (status == PW_OK && config->l2_tlb.enabled)
-        status = pw_tlb_init(&m->tlb, &config->l2_tlb.tlb, config->orders, wiring->tables, err);
+        status = init_tlb(m, err);
     if (status == PW_OK)
         status = pw_walker_create(&walker, &to, &m->walker, err);
     if (status != PW_OK) {
@@ -389,6 +404,7 @@ void pw_mmu_destroy(struct pw_mmu *m)
         return;
     pw_walker_destroy(m->walker);
     pw_tlb_release(&m->tlb);
+    pw_tlb_level_release(&m->level);
     free(m->misses);
     free(m->messages);
     pw_mshr_release(&m->mshr);

@@ -50,6 +50,7 @@ struct pw_mmu_config {
     unsigned apps;
     uint32_t requests; /* pages that all SMs can wait for at once */
     bool far_faults;   /* they may wait for pages that are not mapped */
+    uint64_t seed;     /* of the run */
 };
 
 struct pw_mmu_wiring {

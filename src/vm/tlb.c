@@ -2,10 +2,13 @@
 #include "vm/tlb.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 const struct pw_option pw_tlb_options[] = {
-    {"organisation", PW_OPTION_CHOICE, offsetof(struct pw_tlb_config, organisation), 0, 0, "plain", "",
-     pw_tlb_policy_names, "How an array of the TLB stores translations.", false},
+    {"organisation", PW_OPTION_POLICY, offsetof(struct pw_tlb_config, organisation), 0, 0, "plain", "", &pw_tlb_family,
+     "How the TLB stores translations.", false},
+    {"large_organisation", PW_OPTION_POLICY_OR_SAME, offsetof(struct pw_tlb_config, large_organisation), 0, 0, "same",
+     "", &pw_tlb_family, "How its large entries do; same: as the base entries.", false},
     {"base_entries", PW_OPTION_COUNT, offsetof(struct pw_tlb_config, base_entries), 1, 1 << 20, "128", "entries", NULL,
      "Entries for base pages (4 KiB or 64 KiB).", false},
     {"base_ways", PW_OPTION_COUNT, offsetof(struct pw_tlb_config, base_ways), 0, 1 << 20, "0", "ways", NULL,
@@ -26,44 +29,104 @@ const struct pw_option pw_tlb_options[] = {
      "Pages whose translation can be outstanding at once.", false},
     {0}};
 
-static enum pw_status init_array(struct pw_tlb_array *a, const struct pw_tlb_policy *policy,
-                                 const struct pw_tlb_shape *shape, struct pw_error *err)
+/* The choice that holds for the large array. */
+static const struct pw_policy_choice *large_choice(const struct pw_tlb_config *config, const struct pw_policy **out)
 {
-    a->policy = policy;
-    a->order = shape->order;
-    return policy->create(shape, &a->state, err);
+    *out = pw_policy_chosen_or_same(&pw_tlb_family, &config->large_organisation);
+    if (*out)
+        return &config->large_organisation;
+    *out = pw_policy_chosen(&pw_tlb_family, &config->organisation);
+    return &config->organisation;
 }
 
-enum pw_status pw_tlb_init(struct pw_tlb *t, const struct pw_tlb_config *config, pw_page_orders orders,
-                           const struct pw_page_table *const *tables, struct pw_error *err)
+static bool has_base(const struct pw_tlb_level *level)
+{
+    return level->orders & (1U << PW_PAGE_4K | 1U << PW_PAGE_64K);
+}
+
+static bool has_large(const struct pw_tlb_level *level)
+{
+    return level->orders & 1U << PW_PAGE_2M;
+}
+
+static bool make_counters(const struct pw_policy *policy, unsigned apps, void **out)
+{
+    *out = policy->counters_bytes ? calloc(apps, policy->counters_bytes) : NULL;
+    return *out || !policy->counters_bytes;
+}
+
+enum pw_status pw_tlb_level_init(struct pw_tlb_level *level, struct pw_error *err)
+{
+    const struct pw_policy *base = pw_policy_chosen(&pw_tlb_family, &level->config->organisation), *large;
+    large_choice(level->config, &large);
+    level->base_counters = level->large_counters = NULL;
+    if ((has_base(level) && !make_counters(base, level->apps, &level->base_counters)) ||
+        (has_large(level) && !make_counters(large, level->apps, &level->large_counters)))
+        return pw_fail_memory(err, "TLB");
+    return PW_OK;
+}
+
+void pw_tlb_level_release(struct pw_tlb_level *level)
+{
+    free(level->base_counters);
+    free(level->large_counters);
+}
+
+static enum pw_status init_array(struct pw_tlb_array *a, const struct pw_policy *policy,
+                                 const struct pw_policy_setup *setup, struct pw_error *err)
+{
+    const struct pw_tlb_shape *shape = setup->environment;
+    a->policy = pw_tlb_policy_of(policy);
+    a->order = shape->order;
+    return pw_policy_create(policy, setup, &a->state, err);
+}
+
+static enum pw_status init_base(struct pw_tlb_array *a, const struct pw_tlb_level *level, uint32_t number,
+                                struct pw_error *err)
+{
+    const struct pw_tlb_config *c = level->config;
+    char stream[64];
+    snprintf(stream, sizeof stream, "%s %u base", level->name, number);
+    struct pw_tlb_shape shape = {.entries = c->base_entries,
+                                 .ways = c->base_ways,
+                                 .subpages = c->base_subpages,
+                                 .order = level->orders & 1U << PW_PAGE_4K ? PW_PAGE_4K : PW_PAGE_64K,
+                                 .tables = level->tables,
+                                 .seed = level->seed,
+                                 .stream = stream};
+    struct pw_policy_setup setup = {c->organisation.options, &shape, level->base_counters, level->apps};
+    return init_array(a, pw_policy_chosen(&pw_tlb_family, &c->organisation), &setup, err);
+}
+
+static enum pw_status init_large(struct pw_tlb_array *a, const struct pw_tlb_level *level, uint32_t number,
+                                 struct pw_error *err)
+{
+    const struct pw_tlb_config *c = level->config;
+    const struct pw_policy *policy;
+    const struct pw_policy_choice *choice = large_choice(c, &policy);
+    char stream[64];
+    snprintf(stream, sizeof stream, "%s %u large", level->name, number);
+    struct pw_tlb_shape shape = {.entries = c->large_as_base ? c->base_entries : c->large_entries,
+                                 .ways = c->large_as_base ? c->base_ways : c->large_ways,
+                                 .subpages = c->large_subpages,
+                                 .order = PW_PAGE_2M,
+                                 .tables = level->tables,
+                                 .seed = level->seed,
+                                 .stream = stream};
+    struct pw_policy_setup setup = {choice->options, &shape, level->large_counters, level->apps};
+    return init_array(a, policy, &setup, err);
+}
+
+enum pw_status pw_tlb_init(struct pw_tlb *t, const struct pw_tlb_level *level, uint32_t number, struct pw_error *err)
 {
     *t = (struct pw_tlb){0};
-    const struct pw_tlb_policy *policy = pw_tlb_policies[config->organisation];
-    enum pw_status status = PW_OK;
-    if (orders & (1U << PW_PAGE_4K | 1U << PW_PAGE_64K)) {
-        struct pw_tlb_shape base = {.entries = config->base_entries,
-                                    .ways = config->base_ways,
-                                    .subpages = config->base_subpages,
-                                    .order = orders & 1U << PW_PAGE_4K ? PW_PAGE_4K : PW_PAGE_64K,
-                                    .tables = tables};
-        status = init_array(&t->base, policy, &base, err);
-    }
-    if (status == PW_OK && orders & 1U << PW_PAGE_2M) {
-        bool as_base = config->large_as_base;
-        struct pw_tlb_shape large = {.entries = as_base ? config->base_entries : config->large_entries,
-                                     .ways = as_base ? config->base_ways : config->large_ways,
-                                     .subpages = config->large_subpages,
-                                     .order = PW_PAGE_2M,
-                                     .tables = tables};
-        status = init_array(&t->large, policy, &large, err);
-    }
-    return status;
+    enum pw_status status = has_base(level) ? init_base(&t->base, level, number, err) : PW_OK;
+    return status == PW_OK && has_large(level) ? init_large(&t->large, level, number, err) : status;
 }
 
 static void release_array(struct pw_tlb_array *a)
 {
-    if (a->state)
-        a->policy->destroy(a->state);
+    pw_policy_destroy(a->state);
     a->state = NULL;
 }
 
@@ -73,13 +136,45 @@ void pw_tlb_release(struct pw_tlb *t)
     release_array(&t->large);
 }
 
+static struct pw_tlb_array *array_for(struct pw_tlb *t, struct pw_translation translation)
+{
+    return translation.order == PW_PAGE_2M ? &t->large : &t->base;
+}
+
+static void insert(struct pw_tlb_array *a, pw_asid asid, pw_vpn vpn, pw_pfn frame, const struct pw_tlb_line *line)
+{
+    pw_pfn first = {frame.v - (uint32_t)(vpn.v & ((1U << a->order) - 1))};
+    if (a->state)
+        a->policy->insert(a->state, (struct pw_tlb_key){vpn.v >> a->order, asid}, first, line);
+}
+
 void pw_tlb_insert(struct pw_tlb *t, pw_asid asid, pw_vpn vpn, struct pw_translation translation)
 {
-    struct pw_tlb_array *a = translation.order == PW_PAGE_2M ? &t->large : &t->base;
-    if (!a->state)
-        return;
-    pw_pfn first = {translation.frame.v - (uint32_t)(vpn.v & ((1U << a->order) - 1))};
-    a->policy->insert(a->state, (struct pw_tlb_key){vpn.v >> a->order, asid}, first);
+    insert(array_for(t, translation), asid, vpn, translation.frame, NULL);
+}
+
+/* The line that holds the entry of a page of the array's size. */
+static void read_line(const struct pw_page_table *table, uint64_t page, uint8_t order, struct pw_tlb_line *out)
+{
+    out->count = PW_LINE_BYTES / table->config.entry_stride;
+    out->first = page & ~(uint64_t)(out->count - 1);
+    out->present = 0;
+    for (uint32_t i = 0; i < out->count; i++) {
+        struct pw_translation t = pw_page_table_lookup(table, (pw_vpn){(out->first + i) << order});
+        out->present |= (uint32_t)(t.present && t.order == order) << i;
+        out->frames[i] = t.frame;
+    }
+}
+
+void pw_tlb_insert_walked(struct pw_tlb *t, const struct pw_page_table *table, pw_vpn vpn,
+                          struct pw_translation translation)
+{
+    struct pw_tlb_array *a = array_for(t, translation);
+    struct pw_tlb_line line;
+    bool wanted = a->state && a->policy->reads_lines;
+    if (wanted)
+        read_line(table, vpn.v >> a->order, a->order, &line);
+    insert(a, table->config.asid, vpn, translation.frame, wanted ? &line : NULL);
 }
 
 static unsigned invalidate_array(struct pw_tlb_array *a, pw_asid asid, pw_vpn first, pw_vpn outer)

@@ -1,8 +1,9 @@
 /* One TLB: an array for base pages, an array for large pages (Mosaic, Section 2.2), and their counters.
  *
- * What an array can store and what it replaces is its organisation (policy/tlb). Arrays that the chosen page size can
- * never fill are not built, and cost no probe. Ports, latencies and misses belong to whoever owns the TLB: the
- * load-store unit for the L1 (src/gpu/lsu.c), the shared MMU for the L2 (mmu.c). */
+ * What an array can store and what it replaces is its organisation (policy/tlb), and the two may differ: a page is looked
+ * for in both, and an ideal array hits the pages of its own size only. Arrays that the chosen page size can never fill are
+ * not built, and cost no probe. Ports, latencies and misses belong to whoever owns the TLB: the load-store unit for the L1
+ * (src/gpu/lsu.c), the shared MMU for the L2 (mmu.c). */
 #ifndef PW_VM_TLB_H
 #define PW_VM_TLB_H
 
@@ -12,7 +13,8 @@
 #include "vm/page_table.h"
 
 struct pw_tlb_config {
-    uint32_t organisation; /* index into pw_tlb_policies */
+    struct pw_policy_choice organisation;       /* of the base array */
+    struct pw_policy_choice large_organisation; /* of the large array, or "same" */
     uint32_t base_entries, base_ways, base_subpages;
     uint32_t large_entries, large_ways, large_subpages;
     bool large_as_base; /* the large array takes the base array's entries and ways */
@@ -20,6 +22,25 @@ struct pw_tlb_config {
 };
 
 extern const struct pw_option pw_tlb_options[];
+
+/* The page sizes that a run can map: bit PW_PAGE_4K, PW_PAGE_64K and PW_PAGE_2M. */
+typedef uint32_t pw_page_orders;
+
+/* What the TLBs of a level have in common. */
+struct pw_tlb_level {
+    const char *name; /* of its options: "l1_tlb" */
+    const struct pw_tlb_config *config;
+    pw_page_orders orders;
+    const struct pw_page_table *const *tables; /* by asid */
+    unsigned apps;
+    uint64_t seed; /* of the run */
+    /* What the organisations of the two arrays count, by application; NULL where they count nothing. */
+    void *base_counters, *large_counters;
+};
+
+/* Makes the counters of a level whose other fields are filled in. */
+enum pw_status pw_tlb_level_init(struct pw_tlb_level *level, struct pw_error *err);
+void pw_tlb_level_release(struct pw_tlb_level *level);
 
 /* Per application. */
 struct pw_tlb_counters {
@@ -36,11 +57,8 @@ struct pw_tlb {
     struct pw_tlb_array base, large;
 };
 
-/* The page sizes that a run can map: bit PW_PAGE_4K, PW_PAGE_64K and PW_PAGE_2M. */
-typedef uint32_t pw_page_orders;
-
-enum pw_status pw_tlb_init(struct pw_tlb *t, const struct pw_tlb_config *config, pw_page_orders orders,
-                           const struct pw_page_table *const *tables, struct pw_error *err);
+/* TLB `number` of its level, whose configuration and counters must outlive it. */
+enum pw_status pw_tlb_init(struct pw_tlb *t, const struct pw_tlb_level *level, uint32_t number, struct pw_error *err);
 void pw_tlb_release(struct pw_tlb *t);
 
 static inline bool pw_tlb_array_lookup(const struct pw_tlb_array *a, pw_asid asid, pw_vpn vpn, pw_pfn *out)
@@ -59,8 +77,13 @@ static inline bool pw_tlb_lookup(const struct pw_tlb *t, pw_asid asid, pw_vpn vp
     return pw_tlb_array_lookup(&t->large, asid, vpn, out) || pw_tlb_array_lookup(&t->base, asid, vpn, out);
 }
 
-/* Puts in the translation of the page that contains vpn. */
+/* Puts in the translation of the page that contains vpn, of which nothing else is known: whoever asks for a translation is
+ * answered with that and nothing more. */
 void pw_tlb_insert(struct pw_tlb *t, pw_asid asid, pw_vpn vpn, struct pw_translation translation);
+
+/* Likewise, as a walk has found it in this table; then the line that its entry lies in is known too. */
+void pw_tlb_insert_walked(struct pw_tlb *t, const struct pw_page_table *table, pw_vpn vpn,
+                          struct pw_translation translation);
 
 /* Shootdown: drops every translation of pages that overlap [first, outer). Returns how many. */
 unsigned pw_tlb_invalidate(struct pw_tlb *t, pw_asid asid, pw_vpn first, pw_vpn outer);

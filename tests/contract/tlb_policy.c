@@ -1,6 +1,7 @@
 /* What every TLB organisation must hold to: a hit gives the frame the page table gives, never another address space's;
- * what is invalidated is gone; an array of 0 entries holds nothing. */
-#include "policy/tlb/tlb_policy.h"
+ * what is invalidated is gone; an array of 0 entries holds nothing. Beside the organisations that there are, one whose entries
+ * cover several pages holds to it (toy_tlb.h). */
+#include "toy_tlb.h"
 #include "vm/page_table.h"
 
 #include <setjmp.h>
@@ -24,6 +25,23 @@ static const struct pw_tlb_shape SHAPES[] = {
     {.entries = 8, .ways = 0, .subpages = 16},   {.entries = 64, .ways = 0, .subpages = 4},
 };
 enum { SHAPE_COUNT = sizeof SHAPES / sizeof SHAPES[0] };
+
+/* Those that there are, then the toy, then NULL. */
+static const struct pw_tlb_policy *policy_at(unsigned index)
+{
+    unsigned count = 0;
+    while (pw_tlb_family.policies[count])
+        count++;
+    if (index < count)
+        return pw_tlb_policy_of(pw_tlb_family.policies[index]);
+    return index == count ? &toy_tlb_policy : NULL;
+}
+
+/* How many pages an entry may hold for each of its subpages. */
+static unsigned pages_under_a_tag(const struct pw_tlb_policy *policy)
+{
+    return policy->reads_lines ? PW_TLB_LINE_PAGES : 1;
+}
 
 static const enum pw_page_order ORDERS[] = {PW_PAGE_4K, PW_PAGE_64K, PW_PAGE_2M};
 
@@ -64,7 +82,8 @@ static void *create_tlb(const struct fixture *x, const struct pw_tlb_policy *pol
     void *t = NULL;
     shape.order = (uint8_t)order;
     shape.tables = x->by_asid;
-    assert_int_equal(policy->create(&shape, &t, &err), PW_OK);
+    struct pw_policy_setup setup = {.environment = &shape};
+    assert_int_equal(pw_policy_create(&policy->head, &setup, &t, &err), PW_OK);
     return t;
 }
 
@@ -98,9 +117,9 @@ static void a_hit_gives_the_page_tables_frame_of_its_own_address_space(void **st
     (void)state;
     for (unsigned o = 0; o < 3; o++) {
         struct fixture x = create(ORDERS[o]);
-        for (unsigned p = 0; pw_tlb_policies[p]; p++)
+        for (unsigned p = 0; policy_at(p); p++)
             for (unsigned s = 0; s < SHAPE_COUNT; s++) {
-                const struct pw_tlb_policy *policy = pw_tlb_policies[p];
+                const struct pw_tlb_policy *policy = policy_at(p);
                 void *t = create_tlb(&x, policy, SHAPES[s], ORDERS[o]);
                 struct pw_random random;
                 pw_random_init(&random, s, "contract");
@@ -114,14 +133,15 @@ static void a_hit_gives_the_page_tables_frame_of_its_own_address_space(void **st
                     if (hit)
                         assert_int_equal(frame.v, frame_of(asid, page, ORDERS[o]).v);
                     else
-                        policy->insert(t, key, frame_of(asid, page, ORDERS[o]));
+                        policy->insert(t, key, frame_of(asid, page, ORDERS[o]), NULL);
                     assert_true(policy->lookup(t, key, &frame));
                     assert_int_equal(frame.v, frame_of(asid, page, ORDERS[o]).v);
                     hits += hit;
                 }
                 assert_true(hits > 0);
-                assert_true(check_entries(&x, policy, t, ORDERS[o]) <= SHAPES[s].entries * SHAPES[s].subpages);
-                policy->destroy(t);
+                assert_true(check_entries(&x, policy, t, ORDERS[o]) <=
+                            SHAPES[s].entries * SHAPES[s].subpages * pages_under_a_tag(policy));
+                pw_policy_destroy(t);
             }
         destroy(&x);
     }
@@ -131,7 +151,7 @@ static void fill(const struct pw_tlb_policy *policy, void *t, enum pw_page_order
 {
     for (uint64_t page = 0; page < PAGES; page++)
         for (unsigned a = 0; a < ASIDS; a++)
-            policy->insert(t, (struct pw_tlb_key){page, (pw_asid)a}, frame_of(a, page, order));
+            policy->insert(t, (struct pw_tlb_key){page, (pw_asid)a}, frame_of(a, page, order), NULL);
 }
 
 static unsigned resident(const struct pw_tlb_policy *policy, void *t, pw_asid asid, uint64_t first, uint64_t outer)
@@ -147,10 +167,10 @@ static void an_invalidated_range_is_gone_and_the_rest_stays(void **state)
 {
     (void)state;
     const uint64_t ranges[][2] = {{PAGES - 5, PAGES - 4}, {PAGES - 20, PAGES}, {0, PAGES}, {PAGES - 3, UINT64_MAX}};
-    for (unsigned p = 0; pw_tlb_policies[p]; p++)
+    for (unsigned p = 0; policy_at(p); p++)
         for (unsigned s = 0; s < SHAPE_COUNT; s++)
             for (unsigned r = 0; r < 4; r++) {
-                const struct pw_tlb_policy *policy = pw_tlb_policies[p];
+                const struct pw_tlb_policy *policy = policy_at(p);
                 struct fixture x = create(PW_PAGE_4K);
                 void *t = create_tlb(&x, policy, SHAPES[s], PW_PAGE_4K);
                 fill(policy, t, PW_PAGE_4K);
@@ -168,7 +188,7 @@ static void an_invalidated_range_is_gone_and_the_rest_stays(void **state)
                 assert_int_equal(check_entries(&x, policy, t, PW_PAGE_4K), stored - dropped);
                 assert_int_equal(policy->invalidate(t, 1, first, ranges[r][1]), 0);
                 assert_int_equal(policy->invalidate(t, 0, 7, 7), 0);
-                policy->destroy(t);
+                pw_policy_destroy(t);
                 destroy(&x);
             }
 }
@@ -177,16 +197,16 @@ static void an_array_of_no_entries_never_hits(void **state)
 {
     (void)state;
     struct fixture x = create(PW_PAGE_4K);
-    for (unsigned p = 0; pw_tlb_policies[p]; p++)
+    for (unsigned p = 0; policy_at(p); p++)
         for (uint32_t ways = 0; ways <= 16; ways += 16) {
-            const struct pw_tlb_policy *policy = pw_tlb_policies[p];
+            const struct pw_tlb_policy *policy = policy_at(p);
             void *t = create_tlb(&x, policy, (struct pw_tlb_shape){.ways = ways, .subpages = 1}, PW_PAGE_4K);
             fill(policy, t, PW_PAGE_4K);
             assert_int_equal(resident(policy, t, 0, 0, PAGES), 0);
             assert_int_equal(check_entries(&x, policy, t, PW_PAGE_4K), 0);
             assert_int_equal(policy->invalidate(t, 0, 0, UINT64_MAX), 0);
             assert_int_equal(policy->invalidate(t, 0, 5, 6), 0);
-            policy->destroy(t);
+            pw_policy_destroy(t);
         }
     destroy(&x);
 }
@@ -204,21 +224,78 @@ static void the_ideal_array_hits_every_mapped_page_of_its_size(void **state)
             pw_pfn frame;
             assert_false(ideal->lookup(t, (struct pw_tlb_key){PAGES, 2}, &frame));
             assert_false(ideal->lookup(t, (struct pw_tlb_key){0, ASIDS}, &frame));
-            ideal->destroy(t);
+            pw_policy_destroy(t);
         }
         destroy(&x);
     }
 }
 
-static void names_for_options_are_the_policies_names(void **state)
+/* The entries of pages [first, first + 16), but for those whose number ends in 5. */
+static struct pw_tlb_line line_of(unsigned asid, uint64_t first, enum pw_page_order order)
+{
+    struct pw_tlb_line line = {.first = first, .count = PW_TLB_LINE_PAGES};
+    for (uint32_t i = 0; i < line.count; i++)
+        if ((first + i) % 10 != 5) {
+            line.present |= 1U << i;
+            line.frames[i] = frame_of(asid, first + i, order);
+        }
+    return line;
+}
+
+/* Whatever else goes in with a page comes from the line; the page itself is always there. */
+static void a_line_of_the_page_table_fills_nothing_that_it_does_not_say(void **state)
 {
     (void)state;
-    unsigned p = 0;
-    for (; pw_tlb_policies[p]; p++) {
-        assert_string_equal(pw_tlb_policies[p]->name, pw_tlb_policy_names[p]);
-        assert_int_not_equal(pw_tlb_policies[p]->summary[0], 0);
+    for (unsigned o = 0; o < 3; o++) {
+        struct fixture x = create(ORDERS[o]);
+        for (unsigned p = 0; policy_at(p); p++)
+            for (unsigned s = 0; s < SHAPE_COUNT; s++) {
+                const struct pw_tlb_policy *policy = policy_at(p);
+                void *t = create_tlb(&x, policy, SHAPES[s], ORDERS[o]);
+                bool holds = false;
+                for (uint64_t page = 0; page < PAGES; page += 7) {
+                    pw_asid asid = (pw_asid)(page % ASIDS);
+                    pw_pfn frame = {0};
+                    struct pw_tlb_line line = line_of(asid, page / 16 * 16, ORDERS[o]);
+                    if (!(line.present >> page % 16 & 1))
+                        continue;
+                    policy->insert(t, (struct pw_tlb_key){page, asid}, frame_of(asid, page, ORDERS[o]), &line);
+                    assert_true(policy->lookup(t, (struct pw_tlb_key){page, asid}, &frame));
+                    assert_int_equal(frame.v, frame_of(asid, page, ORDERS[o]).v);
+                    holds = holds || check_entries(&x, policy, t, ORDERS[o]) > 0;
+                    for (uint64_t missing = 5; holds && missing < PAGES; missing += 10)
+                        assert_false(policy->lookup(t, (struct pw_tlb_key){missing, asid}, &frame));
+                }
+                pw_policy_destroy(t);
+            }
+        destroy(&x);
     }
-    assert_null(pw_tlb_policy_names[p]);
+}
+
+static void a_line_of_the_page_table_fills_an_entry_of_several_pages(void **state)
+{
+    (void)state;
+    struct fixture x = create(PW_PAGE_4K);
+    void *t = create_tlb(&x, &toy_tlb_policy, SHAPES[0], PW_PAGE_4K);
+    struct pw_tlb_line line = line_of(1, 16, PW_PAGE_4K);
+    toy_insert(t, (struct pw_tlb_key){21, 1}, frame_of(1, 21, PW_PAGE_4K), NULL);
+    assert_int_equal(resident(&toy_tlb_policy, t, 1, 0, PAGES), 1);
+    toy_insert(t, (struct pw_tlb_key){26, 1}, frame_of(1, 26, PW_PAGE_4K), &line);
+    assert_int_equal(resident(&toy_tlb_policy, t, 1, 0, PAGES), 3); /* 24, 26 and 27 */
+    assert_int_equal(check_entries(&x, &toy_tlb_policy, t, PW_PAGE_4K), 3);
+    assert_int_equal(toy_invalidate(t, 1, 20, 25), 1);
+    assert_int_equal(resident(&toy_tlb_policy, t, 1, 26, 28), 2);
+    pw_policy_destroy(t);
+    destroy(&x);
+}
+
+static void every_organisation_has_a_name_and_a_summary(void **state)
+{
+    (void)state;
+    for (unsigned p = 0; policy_at(p); p++) {
+        assert_int_not_equal(policy_at(p)->head.name[0], 0);
+        assert_int_not_equal(policy_at(p)->head.summary[0], 0);
+    }
 }
 
 int main(void)
@@ -228,7 +305,9 @@ int main(void)
         cmocka_unit_test(an_invalidated_range_is_gone_and_the_rest_stays),
         cmocka_unit_test(an_array_of_no_entries_never_hits),
         cmocka_unit_test(the_ideal_array_hits_every_mapped_page_of_its_size),
-        cmocka_unit_test(names_for_options_are_the_policies_names),
+        cmocka_unit_test(a_line_of_the_page_table_fills_nothing_that_it_does_not_say),
+        cmocka_unit_test(a_line_of_the_page_table_fills_an_entry_of_several_pages),
+        cmocka_unit_test(every_organisation_has_a_name_and_a_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

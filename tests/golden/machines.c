@@ -397,7 +397,8 @@ static struct pw_tlb build(const struct pw_tlb_config *config, pw_page_orders or
 {
     struct pw_error err = {0};
     struct pw_tlb t;
-    if (pw_tlb_init(&t, config, orders, NULL, &err) != PW_OK)
+    struct pw_tlb_level level = {.name = "tlb", .config = config, .orders = orders};
+    if (pw_tlb_init(&t, &level, 0, &err) != PW_OK)
         fail_msg("%s", err.message);
     return t;
 }

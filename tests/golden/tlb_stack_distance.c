@@ -96,21 +96,22 @@ static void count_distances(const struct reference *trace, uint32_t *histogram)
 
 static uint32_t count_hits(const struct reference *trace, uint32_t entries)
 {
-    const struct pw_tlb_policy *policy = pw_tlb_policies[0];
+    const struct pw_tlb_policy *policy = pw_tlb_policy_of(pw_tlb_family.policies[0]);
     struct pw_tlb_shape shape = {.entries = entries, .subpages = 1};
     struct pw_error err;
     void *t = NULL;
     uint32_t hits = 0;
-    assert_int_equal(policy->create(&shape, &t, &err), PW_OK);
+    assert_int_equal(pw_policy_create(&policy->head, &(struct pw_policy_setup){.environment = &shape}, &t, &err),
+                     PW_OK);
     for (unsigned i = 0; i < LENGTH; i++) {
         struct pw_tlb_key key = {trace[i].page, trace[i].asid};
         pw_pfn frame;
         if (policy->lookup(t, key, &frame))
             hits++;
         else
-            policy->insert(t, key, (pw_pfn){(uint32_t)trace[i].page});
+            policy->insert(t, key, (pw_pfn){(uint32_t)trace[i].page}, NULL);
     }
-    policy->destroy(t);
+    pw_policy_destroy(t);
     return hits;
 }
 

@@ -128,7 +128,8 @@ static void run(const struct pw_tlb_policy *policy, uint32_t entries, uint32_t w
     struct pw_error err;
     struct pw_random random;
     void *t = NULL;
-    assert_int_equal(policy->create(&shape, &t, &err), PW_OK);
+    assert_int_equal(pw_policy_create(&policy->head, &(struct pw_policy_setup){.environment = &shape}, &t, &err),
+                     PW_OK);
     pw_random_init(&random, entries * 31 + ways, "tlb");
     uint64_t span = (uint64_t)entries * subpages * 3 / 2 + 2, base = ((1ULL << 36) - span) / 64 * 64;
     for (unsigned i = 0; i < 30000; i++) {
@@ -141,7 +142,7 @@ static void run(const struct pw_tlb_policy *policy, uint32_t entries, uint32_t w
             assert_int_equal(got.v, expected);
         } else if (what < 990) {
             uint32_t frame = (uint32_t)pw_random_below(&random, UINT32_MAX - 1);
-            policy->insert(t, key, (pw_pfn){frame});
+            policy->insert(t, key, (pw_pfn){frame}, NULL);
             naive_insert(m, key, frame);
         } else {
             uint64_t outer = what < 996 ? key.page + pw_random_below(&random, 20) : UINT64_MAX;
@@ -152,7 +153,7 @@ static void run(const struct pw_tlb_policy *policy, uint32_t entries, uint32_t w
             check_contents(policy, t, m);
     }
     check_contents(policy, t, m);
-    policy->destroy(t);
+    pw_policy_destroy(t);
     free(m);
 }
 

@@ -97,6 +97,11 @@ static inline void mosaic_open(struct mosaic *w)
         .copy = w->copy,
         .bulk_latency = MOSAIC_BULK};
     struct pw_tlb_config tlb = {.base_entries = 24, .large_entries = 4, .base_subpages = 1, .large_subpages = 1};
+    struct pw_tlb_level level = {.name = "tlb",
+                                 .config = &tlb,
+                                 .orders = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M,
+                                 .tables = w->tables,
+                                 .apps = MOSAIC_APPS};
     assert_non_null(w->events = pw_events_create(&w->err));
     assert_int_equal(pw_physical_memory_init(&w->physical, w->blocks << 21, &w->page, 1, NULL, &w->err), PW_OK);
     for (unsigned i = 0; i < MOSAIC_APPS; i++) {
@@ -107,8 +112,7 @@ static inline void mosaic_open(struct mosaic *w)
         w->tables[i] = w->spaces[i].table;
     }
     for (unsigned i = 0; i < MOSAIC_TLBS; i++)
-        assert_int_equal(pw_tlb_init(&w->tlbs[i], &tlb, 1U << PW_PAGE_4K | 1U << PW_PAGE_2M, w->tables, &w->err),
-                         PW_OK);
+        assert_int_equal(pw_tlb_init(&w->tlbs[i], &level, i, &w->err), PW_OK);
     struct pw_page_manager_wiring wiring = {.events = w->events,
                                             .physical = &w->physical,
                                             .spaces = w->list,

@@ -14,13 +14,13 @@ static void *create(uint32_t entries, uint32_t ways, uint32_t subpages)
     struct pw_tlb_shape shape = {.entries = entries, .ways = ways, .subpages = subpages};
     struct pw_error err;
     void *t = NULL;
-    assert_int_equal(plain->create(&shape, &t, &err), PW_OK);
+    assert_int_equal(pw_policy_create(&plain->head, &(struct pw_policy_setup){.environment = &shape}, &t, &err), PW_OK);
     return t;
 }
 
 static void insert(void *t, uint64_t page)
 {
-    plain->insert(t, (struct pw_tlb_key){page, 0}, (pw_pfn){(uint32_t)page + 7});
+    plain->insert(t, (struct pw_tlb_key){page, 0}, (pw_pfn){(uint32_t)page + 7}, NULL);
 }
 
 static bool hits(void *t, uint64_t page)
@@ -63,7 +63,7 @@ static void as_many_pages_as_ways_live_in_a_set_chosen_by_the_low_bits(void **st
             insert(t, 0xfffff0000 + page);
         for (uint32_t page = 0; page < shapes[i].entries; page++)
             assert_true(hits(t, 0xfffff0000 + page));
-        plain->destroy(t);
+        pw_policy_destroy(t);
     }
 }
 
@@ -86,7 +86,7 @@ static void the_least_recently_used_goes_first(void **state)
             assert_false(hits(t, 0));
         assert_true(hits(t, 1));
         assert_true(hits(t, 100));
-        plain->destroy(t);
+        pw_policy_destroy(t);
     }
 }
 
@@ -114,7 +114,7 @@ static void one_tag_covers_its_subpages_each_with_its_own_frame(void **state)
         insert(t, 32);
         assert_true(hits(t, 32));
         assert_false(hits(t, 40));
-        plain->destroy(t);
+        pw_policy_destroy(t);
     }
 }
 
@@ -134,7 +134,7 @@ static void an_invalidated_way_is_filled_before_anything_is_replaced(void **stat
             for (uint32_t page = 0; page < n; page++)
                 assert_true(hits(t, page) == (page != hole));
             assert_true(hits(t, 1000));
-            plain->destroy(t);
+            pw_policy_destroy(t);
         }
     }
 }
@@ -150,7 +150,8 @@ static void shapes_that_cannot_be_built_are_the_users_mistake(void **state)
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct pw_error err = {0};
         void *t = NULL;
-        assert_int_equal(plain->create(&wrong[i], &t, &err), PW_USER_ERROR);
+        assert_int_equal(pw_policy_create(&plain->head, &(struct pw_policy_setup){.environment = &wrong[i]}, &t, &err),
+                         PW_USER_ERROR);
         assert_int_not_equal(err.message[0], 0);
     }
 }

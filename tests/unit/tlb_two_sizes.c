@@ -30,7 +30,8 @@ static struct fixture *create(uint32_t base_entries, uint32_t large_entries)
     f->tables[0] = f->table;
     struct pw_tlb_config tlb = {
         .base_entries = base_entries, .large_entries = large_entries, .base_subpages = 1, .large_subpages = 1};
-    assert_int_equal(pw_tlb_init(&f->tlb, &tlb, BOTH, f->tables, &f->err), PW_OK);
+    struct pw_tlb_level level = {.name = "tlb", .config = &tlb, .orders = BOTH, .tables = f->tables};
+    assert_int_equal(pw_tlb_init(&f->tlb, &level, 0, &f->err), PW_OK);
     return f;
 }
 

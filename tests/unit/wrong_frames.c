@@ -8,17 +8,11 @@
 enum { WRONG = 12345 };
 
 /* A plain TLB, but for what its lookups return. */
-static const struct pw_tlb_policy *plain(void)
-{
-    size_t i = 0;
-    while (strcmp(pw_tlb_policy_names[i], "plain") != 0)
-        i++;
-    return pw_tlb_policies[i];
-}
+extern const struct pw_tlb_policy pw_tlb_policy_plain;
 
 static bool lookup_wrong(void *state, struct pw_tlb_key key, pw_pfn *out_frame)
 {
-    bool hit = plain()->lookup(state, key, out_frame);
+    bool hit = pw_tlb_policy_plain.lookup(state, key, out_frame);
     out_frame->v ^= WRONG;
     return hit;
 }
@@ -47,7 +41,7 @@ static void load_twice(struct pw_warp *w, struct timed *t)
 
 static struct timed two_sms(void)
 {
-    broken = *plain();
+    broken = pw_tlb_policy_plain;
     broken.lookup = lookup_wrong;
     return (struct timed){.kernel = load_twice, .ctas = 2, .sets = {"sm.count=2"}};
 }

@@ -5,29 +5,20 @@
 #include "policy/tlb/tlb_policy.h"
 #include "vm/page_table.h"
 
-#include <stdlib.h>
-
 struct ideal {
     const struct pw_page_table *const *tables;
     uint8_t order;
     bool is_empty;
 };
 
-static enum pw_status create(const struct pw_tlb_shape *shape, void **out_state, struct pw_error *err)
+static enum pw_status init(void *state, const struct pw_policy_setup *setup, struct pw_error *err)
 {
+    struct ideal *t = state;
+    const struct pw_tlb_shape *shape = setup->environment;
     if (!shape->tables)
         return pw_fail(err, PW_FAILED, "an ideal TLB needs the page tables");
-    struct ideal *t = malloc(sizeof *t);
-    if (!t)
-        return pw_fail_memory(err, "TLB");
     *t = (struct ideal){shape->tables, shape->order, shape->entries == 0};
-    *out_state = t;
     return PW_OK;
-}
-
-static void destroy(void *state)
-{
-    free(state);
 }
 
 static bool lookup(void *state, struct pw_tlb_key key, pw_pfn *out_frame)
@@ -41,11 +32,12 @@ static bool lookup(void *state, struct pw_tlb_key key, pw_pfn *out_frame)
     return found.present && found.order == t->order;
 }
 
-static void insert(void *state, struct pw_tlb_key key, pw_pfn frame)
+static void insert(void *state, struct pw_tlb_key key, pw_pfn frame, const struct pw_tlb_line *line)
 {
     (void)state;
     (void)key;
     (void)frame;
+    (void)line;
 }
 
 static unsigned invalidate(void *state, pw_asid asid, uint64_t first, uint64_t outer)
@@ -66,10 +58,10 @@ static void each(const void *state, pw_tlb_visit *visit, void *context)
 
 extern const struct pw_tlb_policy pw_tlb_policy_ideal;
 const struct pw_tlb_policy pw_tlb_policy_ideal = {
-    .name = "ideal",
-    .summary = "hits whenever the page is mapped",
-    .create = create,
-    .destroy = destroy,
+    .head = {.name = "ideal",
+             .summary = "hits whenever the page is mapped",
+             .state_bytes = sizeof(struct ideal),
+             .init = init},
     .lookup = lookup,
     .insert = insert,
     .invalidate = invalidate,

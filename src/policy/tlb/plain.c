@@ -15,8 +15,6 @@
 #include "policy/tlb/wide.h"
 #include "sim/divisor.h"
 
-#include <stdlib.h>
-
 enum { CACHE_LINE = 64, ASID_SHIFT = 55, PAGE_BITS = 36 };
 
 static const uint64_t VALID = 1ULL << 63;
@@ -73,6 +71,33 @@ static inline struct place place_of(const struct plain *t, struct pw_tlb_key key
     return (struct place){tag_of(block, key.asid), set_of(t, block), (uint32_t)key.page & t->subpage_mask};
 }
 
+static uint32_t ways_of(const struct pw_tlb_shape *shape)
+{
+    return shape->ways ? shape->ways : shape->entries;
+}
+
+static uint32_t sets_of(const struct pw_tlb_shape *shape)
+{
+    return shape->entries ? shape->entries / ways_of(shape) : 1;
+}
+
+static bool is_wide(const struct pw_tlb_shape *shape)
+{
+    return shape->entries && ways_of(shape) > NARROW_MAX_WAYS;
+}
+
+static struct narrow narrow_of(const struct pw_tlb_shape *shape)
+{
+    return narrow_shape(shape->entries ? ways_of(shape) : 1, shape->subpages);
+}
+
+static struct wide wide_shape(const struct pw_tlb_shape *shape)
+{
+    uint32_t bytes = (uint32_t)(offsetof(struct wide_entry, frames) + shape->subpages * sizeof(uint32_t));
+    unsigned bits = 32 - (unsigned)__builtin_clz(2 * shape->entries - 1); /* two buckets per entry, or more */
+    return (struct wide){.hash_shift = 64 - bits, .step = (bytes + 7) / 8, .subpages = shape->subpages};
+}
+
 static enum pw_status check_shape(const struct pw_tlb_shape *shape, struct pw_error *err)
 {
     if (shape->subpages == 0 || (shape->subpages & (shape->subpages - 1)) || shape->subpages > 4096)
@@ -86,14 +111,24 @@ static enum pw_status check_shape(const struct pw_tlb_shape *shape, struct pw_er
                        "a TLB of %u entries cannot have %u ways; give ways that divide the entries, or 0 for fully "
                        "associative",
                        shape->entries, shape->ways);
+    if (is_wide(shape) && (uint64_t)shape->entries * wide_shape(shape).step >= WIDE_NONE)
+        return pw_fail(err, PW_USER_ERROR, "a TLB of %u entries of %u pages each is too large; give fewer",
+                       shape->entries, shape->subpages);
     return PW_OK;
 }
 
-static struct wide wide_shape(const struct pw_tlb_shape *shape)
+/* Of what lies behind struct plain. */
+static size_t more_bytes(const struct pw_policy_setup *setup)
 {
-    uint32_t bytes = (uint32_t)(offsetof(struct wide_entry, frames) + shape->subpages * sizeof(uint32_t));
-    unsigned bits = 32 - (unsigned)__builtin_clz(2 * shape->entries - 1); /* two buckets per entry, or more */
-    return (struct wide){.hash_shift = 64 - bits, .step = (bytes + 7) / 8, .subpages = shape->subpages};
+    const struct pw_tlb_shape *shape = setup->environment;
+    struct pw_error err;
+    if (check_shape(shape, &err) != PW_OK)
+        return 0; /* init says so */
+    if (!is_wide(shape))
+        return (size_t)sets_of(shape) * narrow_of(shape).stride;
+    struct wide wide = wide_shape(shape);
+    size_t words = ((size_t)1 << (64 - wide.hash_shift)) + sets_of(shape);
+    return (size_t)shape->entries * wide.step * 8 + words * sizeof(uint32_t);
 }
 
 static void init_wide(struct plain *t)
@@ -115,56 +150,31 @@ static void init_wide(struct plain *t)
     }
 }
 
-static enum pw_status create(const struct pw_tlb_shape *shape, void **out_state, struct pw_error *err)
+static enum pw_status init(void *state, const struct pw_policy_setup *setup, struct pw_error *err)
 {
+    struct plain *t = state;
+    const struct pw_tlb_shape *shape = setup->environment;
     enum pw_status status = check_shape(shape, err);
-    if (status)
+    if (status != PW_OK)
         return status;
-    uint32_t ways = shape->ways ? shape->ways : shape->entries;
-    uint32_t sets = shape->entries ? shape->entries / ways : 1;
-    bool is_wide = shape->entries && ways > NARROW_MAX_WAYS;
-    struct wide wide = {0};
-    struct narrow narrow = {0};
-    size_t bytes;
-    if (is_wide) {
-        wide = wide_shape(shape);
-        size_t words = ((size_t)1 << (64 - wide.hash_shift)) + sets;
-        bytes = (size_t)shape->entries * wide.step * 8 + words * sizeof(uint32_t);
-        if ((uint64_t)shape->entries * wide.step >= WIDE_NONE)
-            return pw_fail(err, PW_USER_ERROR, "a TLB of %u entries of %u pages each is too large; give fewer",
-                           shape->entries, shape->subpages);
-    } else {
-        narrow = narrow_shape(shape->entries ? ways : 1, shape->subpages);
-        bytes = (size_t)sets * narrow.stride;
-    }
-    bytes = (sizeof(struct plain) + bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-    struct plain *t = aligned_alloc(CACHE_LINE, bytes);
-    if (!t)
-        return pw_fail_memory(err, "TLB");
-    memset(t, 0, bytes);
-    t->is_wide = is_wide;
+    uint32_t sets = sets_of(shape);
+    t->is_wide = is_wide(shape);
     t->subpage_shift = (uint8_t)__builtin_ctz(shape->subpages);
     t->subpage_mask = shape->subpages - 1;
     t->entries = shape->entries;
-    t->ways = shape->entries ? ways : 0;
+    t->ways = shape->entries ? ways_of(shape) : 0;
     t->sets = sets;
     t->set_mask = sets - 1;
     t->sets_are_power_of_two = (sets & (sets - 1)) == 0;
     t->by_sets = pw_divisor_of(sets);
-    if (is_wide) {
-        t->wide = wide;
+    if (t->is_wide) {
+        t->wide = wide_shape(shape);
         init_wide(t);
     } else {
-        t->narrow = narrow;
+        t->narrow = narrow_of(shape);
         narrow_init(&t->narrow, t->memory, sets);
     }
-    *out_state = t;
     return PW_OK;
-}
-
-static void destroy(void *state)
-{
-    free(state);
 }
 
 static bool lookup_narrow(const struct narrow *n, struct place p, pw_pfn *out_frame)
@@ -198,9 +208,10 @@ static bool lookup(void *state, struct pw_tlb_key key, pw_pfn *out_frame)
     return true;
 }
 
-static void insert(void *state, struct pw_tlb_key key, pw_pfn frame)
+static void insert(void *state, struct pw_tlb_key key, pw_pfn frame, const struct pw_tlb_line *line)
 {
     struct plain *t = state;
+    (void)line;
     if (!t->entries)
         return;
     struct place p = place_of(t, key);
@@ -317,10 +328,11 @@ static void each(const void *state, pw_tlb_visit *visit, void *context)
 
 extern const struct pw_tlb_policy pw_tlb_policy_plain;
 const struct pw_tlb_policy pw_tlb_policy_plain = {
-    .name = "plain",
-    .summary = "set-associative or fully associative, true LRU",
-    .create = create,
-    .destroy = destroy,
+    .head = {.name = "plain",
+             .summary = "set-associative or fully associative, true LRU",
+             .state_bytes = sizeof(struct plain),
+             .more_bytes = more_bytes,
+             .init = init},
     .lookup = lookup,
     .insert = insert,
     .invalidate = invalidate,
