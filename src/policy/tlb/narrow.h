@@ -114,17 +114,21 @@ static inline void narrow_promote(struct narrow_set *s, uint32_t way)
     s->order = above | below << 4 | way;
 }
 
-/* Makes the most recently used entry of the least recently used and returns its way. The tag is new; the frames are
- * cleared, but for a single one, which the caller is about to set. */
-static inline uint32_t narrow_replace(const struct narrow *n, struct narrow_set *s, uint64_t tag)
+/* The least recently used way; an empty one, where there is one. */
+static inline uint32_t narrow_last(const struct narrow *n, const struct narrow_set *s)
 {
-    uint32_t way = (uint32_t)(s->order >> (4 * (n->ways - 1))) & 15;
+    return (uint32_t)(s->order >> (4 * (n->ways - 1))) & 15;
+}
+
+/* Gives a way to a new tag and makes it the most recently used. The frames are cleared, but for a single one, which the
+ * caller is about to set. */
+static inline void narrow_replace(const struct narrow *n, struct narrow_set *s, uint32_t way, uint64_t tag)
+{
     narrow_tags(n, s)[way] = tag;
     narrow_sign(s, way, narrow_signature(tag));
     if (n->subpages > 1)
         memset(narrow_frames(n, s, way), 0, n->subpages * sizeof(uint32_t));
     narrow_promote(s, way);
-    return way;
 }
 
 /* Empties an entry and moves it to the end of the order. */

@@ -9,18 +9,36 @@
  * the reach measured on an H200 suggests (sixteen 2 MiB pages per entry). A page that is not there under a tag that is
  * there misses, and filling it replaces nothing.
  *
- * The number of sets is any divisor of the number of entries; the set is the page number modulo it. */
+ * The number of sets is any divisor of the number of entries; the set is the page number modulo it.
+ *
+ * What is replaced is the least recently used entry of the set or, if so chosen, any of them with equal probability; in both
+ * cases an empty one where there is one. The order of use is kept either way, so that nothing but the replacement asks. */
 #include "policy/tlb/narrow.h"
 #include "policy/tlb/tlb_policy.h"
 #include "policy/tlb/wide.h"
 #include "sim/divisor.h"
+#include "sim/random.h"
 
 enum { CACHE_LINE = 64, ASID_SHIFT = 55, PAGE_BITS = 36 };
 
 static const uint64_t VALID = 1ULL << 63;
 
+enum { LRU, RANDOM };
+
+static const char *const replacements[] = {"lru", "random", NULL};
+
+struct plain_options {
+    uint32_t replacement;
+};
+
+static const struct pw_option options[] = {{"replacement", PW_OPTION_CHOICE,
+                                            offsetof(struct plain_options, replacement), 0, 0, "lru", "", replacements,
+                                            "Which entry of a full set is replaced.", false},
+                                           {0}};
+
 struct plain {
     bool is_wide;
+    bool is_random;
     uint8_t subpage_shift;
     uint32_t subpage_mask;
     uint32_t entries, ways, sets;
@@ -31,6 +49,7 @@ struct plain {
         struct narrow narrow;
         struct wide wide;
     };
+    struct pw_random random; /* for random replacement */
     _Alignas(CACHE_LINE) unsigned char memory[];
 };
 
@@ -167,6 +186,10 @@ static enum pw_status init(void *state, const struct pw_policy_setup *setup, str
     t->set_mask = sets - 1;
     t->sets_are_power_of_two = (sets & (sets - 1)) == 0;
     t->by_sets = pw_divisor_of(sets);
+    const struct plain_options *chosen = setup->options;
+    t->is_random = chosen && chosen->replacement == RANDOM;
+    if (t->is_random)
+        pw_random_init(&t->random, shape->seed, shape->stream);
     if (t->is_wide) {
         t->wide = wide_shape(shape);
         init_wide(t);
@@ -208,6 +231,21 @@ static bool lookup(void *state, struct pw_tlb_key key, pw_pfn *out_frame)
     return true;
 }
 
+static uint32_t random_way(struct plain *t, struct narrow_set *s)
+{
+    uint32_t last = narrow_last(&t->narrow, s);
+    return narrow_tags(&t->narrow, s)[last] ? (uint32_t)pw_random_below(&t->random, t->ways) : last;
+}
+
+static uint32_t random_entry(struct plain *t, uint32_t set)
+{
+    const struct wide *w = &t->wide;
+    uint32_t last = wide_last(w, set);
+    if (!wide_at(w, last)->tag)
+        return last;
+    return (set * t->ways + (uint32_t)pw_random_below(&t->random, t->ways)) * w->step;
+}
+
 static void insert(void *state, struct pw_tlb_key key, pw_pfn frame, const struct pw_tlb_line *line)
 {
     struct plain *t = state;
@@ -218,19 +256,23 @@ static void insert(void *state, struct pw_tlb_key key, pw_pfn frame, const struc
     if (t->is_wide) {
         struct wide *w = &t->wide;
         uint32_t at = wide_find(w, p.tag);
-        if (at == WIDE_NONE)
-            at = wide_replace(w, p.set, p.tag);
-        else
+        if (at == WIDE_NONE) {
+            at = t->is_random ? random_entry(t, p.set) : wide_last(w, p.set);
+            wide_replace(w, p.set, at, p.tag);
+        } else {
             wide_promote(w, p.set, at);
+        }
         wide_at(w, at)->frames[p.subpage] = frame.v + 1;
     } else {
         struct narrow *n = &t->narrow;
         struct narrow_set *s = narrow_set_at(n, p.set);
         uint32_t way = narrow_find(n, s, p.tag);
-        if (way == NARROW_NONE)
-            way = narrow_replace(n, s, p.tag);
-        else
+        if (way == NARROW_NONE) {
+            way = t->is_random ? random_way(t, s) : narrow_last(n, s);
+            narrow_replace(n, s, way, p.tag);
+        } else {
             narrow_promote(s, way);
+        }
         narrow_frames(n, s, way)[p.subpage] = frame.v + 1;
     }
 }
@@ -329,7 +371,9 @@ static void each(const void *state, pw_tlb_visit *visit, void *context)
 extern const struct pw_tlb_policy pw_tlb_policy_plain;
 const struct pw_tlb_policy pw_tlb_policy_plain = {
     .head = {.name = "plain",
-             .summary = "set-associative or fully associative, true LRU",
+             .summary = "set-associative or fully associative, true LRU or random replacement",
+             .options = options,
+             .options_bytes = sizeof(struct plain_options),
              .state_bytes = sizeof(struct plain),
              .more_bytes = more_bytes,
              .init = init},

@@ -86,11 +86,17 @@ static inline void wide_unhash(struct wide *w, uint32_t at)
     e->tag = 0;
 }
 
-/* Makes the most recently used entry of the least recently used. The tag is new; the frames are cleared, but for a
- * single one, which the caller is about to set. */
-static inline uint32_t wide_replace(struct wide *w, uint32_t set, uint64_t tag)
+/* The least recently used entry; an empty one, where there is one. */
+static inline uint32_t wide_last(const struct wide *w, uint32_t set)
 {
-    uint32_t at = wide_at(w, w->recent[set])->newer;
+    return wide_at(w, w->recent[set])->newer;
+}
+
+/* Gives an entry to a new tag and makes it the most recently used. The frames are cleared, but for a single one, which the
+ * caller is about to set. */
+static inline void wide_replace(struct wide *w, uint32_t set, uint32_t at, uint64_t tag)
+{
+    wide_promote(w, set, at);
     struct wide_entry *e = wide_at(w, at);
     if (e->tag)
         wide_unhash(w, at);
@@ -100,8 +106,6 @@ static inline uint32_t wide_replace(struct wide *w, uint32_t set, uint64_t tag)
     *bucket = at;
     if (w->subpages > 1)
         memset(e->frames, 0, w->subpages * sizeof e->frames[0]);
-    w->recent[set] = at;
-    return at;
 }
 
 /* Empties an entry and makes it the least recently used. */

@@ -1,0 +1,153 @@
+/* TLBs whose base and large entries are organised differently: exact hits, walks and cycles.
+ *
+ * An array of three regions of 2 MiB, of which the first two are large pages; every array of a TLB has one entry. */
+#include "gpu/gpu_internal.h"
+#include "timed.h"
+#include "toy_tlb.h"
+
+enum { PAGES = 512, REGION = 2 << 20, BOTH = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M };
+
+static void make_two_large(struct timed *t)
+{
+    struct pw_address_space *space = &t->system->apps[t->app].space;
+    pw_owner owner = (pw_owner)(PW_OWNER_APP + t->app);
+    for (uint64_t region = 0; region < 2; region++) {
+        pw_vpn first = pw_vpn_of((pw_vaddr){t->a.base.v + region * REGION});
+        pw_pfn block;
+        assert_true(pw_frames_take(space->physical->frames, PW_PAGE_2M, (pw_pfn){0}, owner, &block));
+        for (uint32_t i = 0; i < PAGES; i++)
+            assert_true(pw_frames_release(
+                space->physical->frames, PW_PAGE_4K,
+                pw_page_table_move(space->table, (pw_vpn){first.v + i}, (pw_pfn){block.v + i}), owner));
+        pw_page_table_set_large(space->table, first, true);
+    }
+}
+
+/* Each page twice, and another of its size in between. */
+static uint64_t places[] = {5 << 12,    REGION + (9 << 12), 6 << 12, 2 * REGION, 2 * REGION + (1 << 12),
+                            2 * REGION, REGION + (7 << 12)};
+enum { LARGE = 4, BASE = 3 };
+
+static struct timed with(const char *base, const char *large)
+{
+    return (struct timed){.data = places,
+                          .bytes = 3 * REGION,
+                          .orders = BOTH,
+                          .prepare = make_two_large,
+                          .kernel = timed_chain,
+                          .n = {LARGE + BASE},
+                          .sets = {"l1_tlb.base_entries=1", "l1_tlb.base_ways=0", "l1_tlb.large_entries=1",
+                                   "l2_tlb.base_entries=1", "l2_tlb.base_ways=0", "l2_tlb.large_entries=1", base,
+                                   large}};
+}
+
+static void assert_l1_hits(struct timed t, uint64_t hits)
+{
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "l1_tlb.lookups"), LARGE + BASE);
+    assert_int_equal(timed_count(&t, "l1_tlb.hits"), hits);
+    assert_int_equal(timed_count(&t, "walk.count"), LARGE + BASE - hits);
+    timed_end(&t);
+}
+
+static void an_ideal_array_of_an_l1_tlb_hits_its_own_pages_only(void **state)
+{
+    (void)state;
+    assert_l1_hits(with("l1_tlb.organisation=plain", "l1_tlb.large_organisation=same"), 0);
+    assert_l1_hits(with("l1_tlb.organisation=plain", "l1_tlb.large_organisation=plain"), 0);
+    assert_l1_hits(with("l1_tlb.organisation=plain", "l1_tlb.large_organisation=ideal"), LARGE);
+    assert_l1_hits(with("l1_tlb.organisation=ideal", "l1_tlb.large_organisation=plain"), BASE);
+    assert_l1_hits(with("l1_tlb.organisation=ideal", "l1_tlb.large_organisation=same"), LARGE + BASE);
+    assert_l1_hits(with("l1_tlb.organisation=ideal", "l1_tlb.large_organisation=ideal"), LARGE + BASE);
+}
+
+static void assert_l2_hits(struct timed t, uint64_t hits)
+{
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "l1_tlb.hits"), 0);
+    assert_int_equal(timed_count(&t, "l2_tlb.lookups"), LARGE + BASE);
+    assert_int_equal(timed_count(&t, "l2_tlb.hits"), hits);
+    assert_int_equal(timed_count(&t, "walk.count"), LARGE + BASE - hits);
+    timed_end(&t);
+}
+
+static void an_ideal_array_of_the_l2_tlb_hits_its_own_pages_only(void **state)
+{
+    (void)state;
+    assert_l2_hits(with("l2_tlb.organisation=plain", "l2_tlb.large_organisation=same"), 0);
+    assert_l2_hits(with("l2_tlb.organisation=plain", "l2_tlb.large_organisation=ideal"), LARGE);
+    assert_l2_hits(with("l2_tlb.organisation=ideal", "l2_tlb.large_organisation=plain"), BASE);
+    assert_l2_hits(with("l2_tlb.organisation=ideal", "l2_tlb.large_organisation=same"), LARGE + BASE);
+}
+
+/* Ideal is what an array holds, not how long a probe takes: large entries first, then base entries. */
+static void a_probe_of_an_ideal_array_takes_as_long_as_of_another(void **state)
+{
+    (void)state;
+    static uint64_t large[] = {5 << 12, REGION, 5 << 12}, base[] = {2 * REGION, 2 * REGION + 4096, 2 * REGION};
+    struct timed t = with("l2_tlb.organisation=plain", "l2_tlb.large_organisation=ideal");
+    t.data = large;
+    assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 10 + 10 + 1);
+    t.sets[6] = "l2_tlb.organisation=ideal";
+    t.sets[7] = "l2_tlb.large_organisation=plain";
+    t.data = base;
+    assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 2 * 10 + 10 + 1);
+}
+
+static struct toy_counters counted[1];
+
+/* Base entries of the L2 TLB that cover four pages, in the place of those that it was built with. */
+static void use_toy(struct timed *t)
+{
+    struct pw_tlb_array *a = &pw_mmu_tlb(t->system->gpu->mmu)->base;
+    struct pw_tlb_shape shape = {.entries = 8, .subpages = 1, .order = PW_PAGE_4K};
+    counted[0] = (struct toy_counters){0};
+    pw_policy_destroy(a->state);
+    a->policy = &toy_tlb_policy;
+    assert_int_equal(pw_policy_create(&toy_tlb_policy.head,
+                                      &(struct pw_policy_setup){.environment = &shape, .counters = counted, .apps = 1},
+                                      &a->state, &t->err),
+                     PW_OK);
+}
+
+/* A walk brings a line of the page table with it, sixteen entries of 8 bytes, or one of 128. */
+static void one_walk_fills_an_entry_of_several_pages(void **state)
+{
+    (void)state;
+    static uint64_t pages[16];
+    for (uint64_t i = 0; i < 16; i++)
+        pages[i] = (i * 5 % 16) << 12;
+    struct timed t = {.data = pages,
+                      .prepare = use_toy,
+                      .kernel = timed_chain,
+                      .n = {16},
+                      .sets = {"l1_tlb.base_entries=1", "l1_tlb.base_ways=0"}};
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "l2_tlb.lookups"), 16);
+    assert_int_equal(timed_count(&t, "walk.count"), 4);
+    assert_int_equal(counted[0].lines, 4);
+    assert_int_equal(counted[0].neighbours, 12);
+    timed_end(&t);
+    t.sets[2] = "page.entry_stride=128";
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "walk.count"), 16);
+    assert_int_equal(counted[0].lines, 16);
+    assert_int_equal(counted[0].neighbours, 0);
+    timed_end(&t);
+    t.sets[2] = "page.entry_stride=64"; /* two to a line */
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "walk.count"), 8);
+    assert_int_equal(counted[0].neighbours, 8);
+    timed_end(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_ideal_array_of_an_l1_tlb_hits_its_own_pages_only),
+        cmocka_unit_test(an_ideal_array_of_the_l2_tlb_hits_its_own_pages_only),
+        cmocka_unit_test(a_probe_of_an_ideal_array_takes_as_long_as_of_another),
+        cmocka_unit_test(one_walk_fills_an_entry_of_several_pages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
