@@ -141,40 +141,48 @@ static struct pw_tlb_array *array_for(struct pw_tlb *t, struct pw_translation tr
     return translation.order == PW_PAGE_2M ? &t->large : &t->base;
 }
 
-static void insert(struct pw_tlb_array *a, pw_asid asid, pw_vpn vpn, pw_pfn frame, const struct pw_tlb_line *line)
+static pw_pfn first_frame(const struct pw_tlb_array *a, pw_vpn vpn, struct pw_translation translation)
 {
-    pw_pfn first = {frame.v - (uint32_t)(vpn.v & ((1U << a->order) - 1))};
-    if (a->state)
-        a->policy->insert(a->state, (struct pw_tlb_key){vpn.v >> a->order, asid}, first, line);
+    return (pw_pfn){translation.frame.v - (uint32_t)(vpn.v & ((1U << a->order) - 1))};
 }
 
 void pw_tlb_insert(struct pw_tlb *t, pw_asid asid, pw_vpn vpn, struct pw_translation translation)
 {
-    insert(array_for(t, translation), asid, vpn, translation.frame, NULL);
+    struct pw_tlb_array *a = array_for(t, translation);
+    if (a->state)
+        a->policy->insert(a->state, (struct pw_tlb_key){vpn.v >> a->order, asid}, first_frame(a, vpn, translation),
+                          NULL);
 }
 
 /* The line that holds the entry of a page of the array's size. */
-static void read_line(const struct pw_page_table *table, uint64_t page, uint8_t order, struct pw_tlb_line *out)
+static struct pw_tlb_line read_line(const struct pw_page_table *table, uint64_t page, uint8_t order)
 {
-    out->count = PW_LINE_BYTES / table->config.entry_stride;
-    out->first = page & ~(uint64_t)(out->count - 1);
-    out->present = 0;
-    for (uint32_t i = 0; i < out->count; i++) {
-        struct pw_translation t = pw_page_table_lookup(table, (pw_vpn){(out->first + i) << order});
-        out->present |= (uint32_t)(t.present && t.order == order) << i;
-        out->frames[i] = t.frame;
+    struct pw_tlb_line line = {.count = PW_LINE_BYTES / table->config.entry_stride};
+    line.first = page & ~(uint64_t)(line.count - 1);
+    for (uint32_t i = 0; i < line.count; i++) {
+        struct pw_translation t = pw_page_table_lookup(table, (pw_vpn){(line.first + i) << order});
+        line.present |= (uint32_t)(t.present && t.order == order) << i;
+        line.frames[i] = t.frame;
     }
+    return line;
+}
+
+/* Apart, so that only those pay for the line who read it. */
+__attribute__((noinline)) static void insert_line(struct pw_tlb_array *a, const struct pw_page_table *table, pw_vpn vpn,
+                                                  pw_pfn frame)
+{
+    struct pw_tlb_line line = read_line(table, vpn.v >> a->order, a->order);
+    a->policy->insert(a->state, (struct pw_tlb_key){vpn.v >> a->order, table->config.asid}, frame, &line);
 }
 
 void pw_tlb_insert_walked(struct pw_tlb *t, const struct pw_page_table *table, pw_vpn vpn,
                           struct pw_translation translation)
 {
     struct pw_tlb_array *a = array_for(t, translation);
-    struct pw_tlb_line line;
-    bool wanted = a->state && a->policy->reads_lines;
-    if (wanted)
-        read_line(table, vpn.v >> a->order, a->order, &line);
-    insert(a, table->config.asid, vpn, translation.frame, wanted ? &line : NULL);
+    if (a->state && a->policy->reads_lines)
+        insert_line(a, table, vpn, first_frame(a, vpn, translation));
+    else
+        pw_tlb_insert(t, table->config.asid, vpn, translation);
 }
 
 static unsigned invalidate_array(struct pw_tlb_array *a, pw_asid asid, pw_vpn first, pw_vpn outer)

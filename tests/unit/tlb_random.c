@@ -1,6 +1,6 @@
 /* The plain TLB organisation with random replacement, against closed forms and a model that draws the same numbers. */
-#include "policy/tlb/tlb_policy.h"
 #include "sim/random.h"
+#include "vm/tlb.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,17 +98,18 @@ static void entries_are_replaced_as_the_stream_says(void **state)
 static void only_entries_of_the_set_are_replaced(void **state)
 {
     (void)state;
-    for (uint32_t ways = 4; ways <= 20; ways += 16) {
-        void *t = create(3 * ways, ways, "random", 1, "test");
-        for (uint64_t page = 0; page < 3 * ways; page++)
-            assert_false(use(t, page));
-        for (uint64_t page = 0; page < 1000; page++)
-            assert_false(use(t, 300 + 3 * page));
-        for (uint64_t page = 0; page < 3 * ways; page++)
-            if (page % 3)
-                assert_true(use(t, page));
-        pw_policy_destroy(t);
-    }
+    for (uint32_t ways = 4; ways <= 20; ways += 16)
+        for (uint64_t set = 0; set < 3; set++) {
+            void *t = create(3 * ways, ways, "random", 1, "test");
+            for (uint64_t page = 0; page < 3 * ways; page++)
+                assert_false(use(t, page));
+            for (uint64_t page = 0; page < 1000; page++)
+                assert_false(use(t, 300 + set + 3 * page));
+            for (uint64_t page = 0; page < 3 * ways; page++)
+                if (page % 3 != set)
+                    assert_true(use(t, page));
+            pw_policy_destroy(t);
+        }
 }
 
 static void an_empty_entry_is_filled_before_anything_is_replaced(void **state)
@@ -148,6 +149,35 @@ static void seed_and_stream_decide(void **state)
     assert_true(digest_of(1, "a") != digest_of(1, "b"));
 }
 
+/* Of the accesses of an array of a TLB that is one of many. */
+static uint64_t digest_in_level(const char *level_name, uint64_t seed, uint32_t number, bool large)
+{
+    struct pw_tlb_config config = {.base_entries = 16, .large_entries = 16, .base_subpages = 1, .large_subpages = 1};
+    const struct pw_option *row = plain->head.options;
+    struct pw_tlb_level level = {
+        .name = level_name, .config = &config, .orders = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M, .seed = seed};
+    struct pw_error err;
+    struct pw_tlb tlb;
+    uint64_t digest = 0;
+    assert_int_equal(pw_option_parse(row, "random", 0, config.organisation.options + row->offset, &err), PW_OK);
+    assert_int_equal(pw_tlb_init(&tlb, &level, number, &err), PW_OK);
+    for (uint32_t i = 0; i < 2000; i++)
+        digest = digest * 3 + use(large ? tlb.large.state : tlb.base.state, i * 7 % 23);
+    pw_tlb_release(&tlb);
+    return digest;
+}
+
+static void every_array_of_every_tlb_has_a_stream_of_its_own(void **state)
+{
+    (void)state;
+    uint64_t digest = digest_in_level("l1_tlb", 1, 3, false);
+    assert_true(digest == digest_in_level("l1_tlb", 1, 3, false));
+    assert_true(digest != digest_in_level("l2_tlb", 1, 3, false));
+    assert_true(digest != digest_in_level("l1_tlb", 2, 3, false));
+    assert_true(digest != digest_in_level("l1_tlb", 1, 4, false));
+    assert_true(digest != digest_in_level("l1_tlb", 1, 3, true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +186,7 @@ int main(void)
         cmocka_unit_test(only_entries_of_the_set_are_replaced),
         cmocka_unit_test(an_empty_entry_is_filled_before_anything_is_replaced),
         cmocka_unit_test(seed_and_stream_decide),
+        cmocka_unit_test(every_array_of_every_tlb_has_a_stream_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
