@@ -6,9 +6,9 @@
 
 const struct pw_option pw_tlb_options[] = {
     {"organisation", PW_OPTION_POLICY, offsetof(struct pw_tlb_config, organisation), 0, 0, "plain", "", &pw_tlb_family,
-     "How the TLB stores translations.", false},
+     "How translations are stored and replaced.", false},
     {"large_organisation", PW_OPTION_POLICY_OR_SAME, offsetof(struct pw_tlb_config, large_organisation), 0, 0, "same",
-     "", &pw_tlb_family, "How its large entries do; same: as the base entries.", false},
+     "", &pw_tlb_family, "How those of large pages are; same: as organisation says.", false},
     {"base_entries", PW_OPTION_COUNT, offsetof(struct pw_tlb_config, base_entries), 1, 1 << 20, "128", "entries", NULL,
      "Entries for base pages (4 KiB or 64 KiB).", false},
     {"base_ways", PW_OPTION_COUNT, offsetof(struct pw_tlb_config, base_ways), 0, 1 << 20, "0", "ways", NULL,

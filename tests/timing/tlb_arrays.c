@@ -96,18 +96,20 @@ static void a_probe_of_an_ideal_array_takes_as_long_as_of_another(void **state)
 
 static struct toy_counters counted[1];
 
-/* Base entries of the L2 TLB that cover four pages, in the place of those that it was built with. */
-static void use_toy(struct timed *t)
+/* Entries that cover four pages, in the place of those that the array was built with. */
+static void replace_array(struct timed *t, struct pw_tlb_array *a)
 {
-    struct pw_tlb_array *a = &pw_mmu_tlb(t->system->gpu->mmu)->base;
     struct pw_tlb_shape shape = {.entries = 8, .subpages = 1, .order = PW_PAGE_4K};
-    counted[0] = (struct toy_counters){0};
+    struct pw_policy_setup setup = {.environment = &shape, .counters = counted, .apps = 1};
     pw_policy_destroy(a->state);
     a->policy = &toy_tlb_policy;
-    assert_int_equal(pw_policy_create(&toy_tlb_policy.head,
-                                      &(struct pw_policy_setup){.environment = &shape, .counters = counted, .apps = 1},
-                                      &a->state, &t->err),
-                     PW_OK);
+    assert_int_equal(pw_policy_create(&toy_tlb_policy.head, &setup, &a->state, &t->err), PW_OK);
+}
+
+static void use_toy(struct timed *t)
+{
+    counted[0] = (struct toy_counters){0};
+    replace_array(t, &pw_mmu_tlb(t->system->gpu->mmu)->base);
 }
 
 /* A walk brings a line of the page table with it, sixteen entries of 8 bytes, or one of 128. */
@@ -141,6 +143,37 @@ static void one_walk_fills_an_entry_of_several_pages(void **state)
     timed_end(&t);
 }
 
+static void launch_with_toys(struct pw_host *h, struct timed *t)
+{
+    use_toy(t);
+    replace_array(t, &t->system->gpu->sms[0].tlb.base);
+    t->a = pw_alloc(h, "a", t->bytes, 1);
+    timed_launch(h, t);
+}
+
+/* Pages come and go while entries hold their neighbours, in both TLBs. Every translation that is used is compared with the
+ * page table, and every entry at the end. */
+static void entries_of_several_pages_lose_those_that_are_evicted(void **state)
+{
+    (void)state;
+    static uint64_t pages[2000];
+    for (uint64_t i = 0; i < 2000; i++)
+        pages[i] = (i / 64 * 3 % 4 * 16 + i * 5 % 16) << 12; /* 64 KiB for a while, then others */
+    struct timed t = {.machine = "pascal",
+                      .design = "uvm-tbn-tbn",
+                      .data = pages,
+                      .bytes = 64 << 12,
+                      .body = launch_with_toys,
+                      .kernel = timed_chain,
+                      .n = {2000},
+                      .sets = {"sm.count=1", "l2_tlb.enabled=on", "uvm.memory=128KB", "uvm.fault_latency=100"}};
+    timed_run(&t);
+    assert_true(timed_count(&t, "uvm.pages_evicted") > 100);
+    assert_true(counted[0].neighbours > 100);
+    assert_true(timed_count(&t, "l1_tlb.hits") > 0 && timed_count(&t, "l2_tlb.hits") > 100);
+    timed_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +181,7 @@ int main(void)
         cmocka_unit_test(an_ideal_array_of_the_l2_tlb_hits_its_own_pages_only),
         cmocka_unit_test(a_probe_of_an_ideal_array_takes_as_long_as_of_another),
         cmocka_unit_test(one_walk_fills_an_entry_of_several_pages),
+        cmocka_unit_test(entries_of_several_pages_lose_those_that_are_evicted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
