@@ -115,6 +115,7 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                 g->wiring.uvm != NULL,
                                 g->wiring.seed};
     struct pw_mmu_wiring to = {.events = g->wiring.events,
+                               .policies = g->wiring.policies,
                                .pool = &g->pool,
                                .memory = g->memory,
                                .tables = g->wiring.tables,
@@ -174,6 +175,7 @@ static enum pw_status init_tlb_level(struct pw_gpu *g, struct pw_error *err)
                                          .config = &g->config.l1_tlb.tlb,
                                          .orders = g->config.orders,
                                          .tables = g->wiring.tables,
+                                         .policies = g->wiring.policies,
                                          .apps = g->wiring.apps,
                                          .seed = g->wiring.seed};
     return pw_tlb_level_init(&g->tlb_level, err);
@@ -232,7 +234,6 @@ static void destroy_sm(struct pw_gpu *g, struct pw_sm *sm)
         if (sm->warps[i].warp)
             pw_warp_finish(g->warp_pool, sm->warps[i].warp);
     }
-    pw_tlb_release(&sm->tlb);
     pw_mshr_release(&sm->tlb_mshr);
     pw_cache_release(&sm->l1);
     pw_mshr_release(&sm->l1_mshr);

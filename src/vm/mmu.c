@@ -353,6 +353,7 @@ static enum pw_status init_tlb(struct pw_mmu *m, struct pw_error *err)
                                      .config = &m->config.l2_tlb.tlb,
                                      .orders = m->config.orders,
                                      .tables = m->wiring.tables,
+                                     .policies = m->wiring.policies,
                                      .apps = m->config.apps,
                                      .seed = m->config.seed};
     enum pw_status status = pw_tlb_level_init(&m->level, err);
@@ -403,7 +404,6 @@ void pw_mmu_destroy(struct pw_mmu *m)
     if (!m)
         return;
     pw_walker_destroy(m->walker);
-    pw_tlb_release(&m->tlb);
     pw_tlb_level_release(&m->level);
     free(m->misses);
     free(m->messages);

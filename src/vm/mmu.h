@@ -55,6 +55,7 @@ struct pw_mmu_config {
 
 struct pw_mmu_wiring {
     struct pw_events *events;
+    struct pw_policies *policies; /* of the machine */
     struct pw_request_pool *pool;
     struct pw_memory *memory;
     const struct pw_page_table *const *tables; /* by address space */

@@ -2,7 +2,6 @@
 #include "vm/tlb.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 const struct pw_option pw_tlb_options[] = {
     {"organisation", PW_OPTION_POLICY, offsetof(struct pw_tlb_config, organisation), 0, 0, "plain", "", &pw_tlb_family,
@@ -29,16 +28,6 @@ const struct pw_option pw_tlb_options[] = {
      "Pages whose translation can be outstanding at once.", false},
     {0}};
 
-/* The choice that holds for the large array. */
-static const struct pw_policy_choice *large_choice(const struct pw_tlb_config *config, const struct pw_policy **out)
-{
-    *out = pw_policy_chosen_or_same(&pw_tlb_family, &config->large_organisation);
-    if (*out)
-        return &config->large_organisation;
-    *out = pw_policy_chosen(&pw_tlb_family, &config->organisation);
-    return &config->organisation;
-}
-
 static bool has_base(const struct pw_tlb_level *level)
 {
     return level->orders & (1U << PW_PAGE_4K | 1U << PW_PAGE_64K);
@@ -49,91 +38,65 @@ static bool has_large(const struct pw_tlb_level *level)
     return level->orders & 1U << PW_PAGE_2M;
 }
 
-static bool make_counters(const struct pw_policy *policy, unsigned apps, void **out)
-{
-    *out = policy->counters_bytes ? calloc(apps, policy->counters_bytes) : NULL;
-    return *out || !policy->counters_bytes;
-}
-
 enum pw_status pw_tlb_level_init(struct pw_tlb_level *level, struct pw_error *err)
 {
-    const struct pw_policy *base = pw_policy_chosen(&pw_tlb_family, &level->config->organisation), *large;
-    large_choice(level->config, &large);
-    level->base_counters = level->large_counters = NULL;
-    if ((has_base(level) && !make_counters(base, level->apps, &level->base_counters)) ||
-        (has_large(level) && !make_counters(large, level->apps, &level->large_counters)))
-        return pw_fail_memory(err, "TLB");
-    return PW_OK;
+    const struct pw_policy_choice *base = &level->config->organisation, *large = &level->config->large_organisation;
+    const struct pw_policy *of_base = pw_policy_chosen(&pw_tlb_family, base);
+    const struct pw_policy *of_large = pw_policy_chosen_or_same(&pw_tlb_family, large);
+    enum pw_status status = PW_OK;
+    snprintf(level->base_option, sizeof level->base_option, "%s.organisation", level->name);
+    snprintf(level->large_option, sizeof level->large_option, "%s.large_organisation", level->name);
+    level->base = level->large = (struct pw_policy_use){0};
+    if (has_base(level))
+        status = pw_policy_use_init(&level->base, level->policies, level->base_option, of_base, base, level->apps, err);
+    if (status == PW_OK && has_large(level))
+        status = pw_policy_use_init(&level->large, level->policies, level->large_option, of_large ? of_large : of_base,
+                                    of_large ? large : base, level->apps, err);
+    return status;
 }
 
 void pw_tlb_level_release(struct pw_tlb_level *level)
 {
-    free(level->base_counters);
-    free(level->large_counters);
+    pw_policy_use_release(&level->base);
+    pw_policy_use_release(&level->large);
 }
 
-static enum pw_status init_array(struct pw_tlb_array *a, const struct pw_policy *policy,
-                                 const struct pw_policy_setup *setup, struct pw_error *err)
+/* What both arrays of a TLB have in common; the rest is filled in already. */
+static enum pw_status init_array(struct pw_tlb_array *a, const struct pw_tlb_level *level, struct pw_policy_use *use,
+                                 struct pw_tlb_shape *shape, struct pw_error *err)
 {
-    const struct pw_tlb_shape *shape = setup->environment;
-    a->policy = pw_tlb_policy_of(policy);
+    shape->tables = level->tables;
+    shape->seed = level->seed;
+    a->policy = pw_tlb_policy_of(use->policy);
     a->order = shape->order;
-    return pw_policy_create(policy, setup, &a->state, err);
+    return pw_policy_use_add(use, shape, &a->state, err);
 }
 
-static enum pw_status init_base(struct pw_tlb_array *a, const struct pw_tlb_level *level, uint32_t number,
-                                struct pw_error *err)
+enum pw_status pw_tlb_init(struct pw_tlb *t, struct pw_tlb_level *level, uint32_t number, struct pw_error *err)
 {
     const struct pw_tlb_config *c = level->config;
+    enum pw_status status = PW_OK;
     char stream[64];
-    snprintf(stream, sizeof stream, "%s %u base", level->name, number);
-    struct pw_tlb_shape shape = {.entries = c->base_entries,
-                                 .ways = c->base_ways,
-                                 .subpages = c->base_subpages,
-                                 .order = level->orders & 1U << PW_PAGE_4K ? PW_PAGE_4K : PW_PAGE_64K,
-                                 .tables = level->tables,
-                                 .seed = level->seed,
-                                 .stream = stream};
-    struct pw_policy_setup setup = {c->organisation.options, &shape, level->base_counters, level->apps};
-    return init_array(a, pw_policy_chosen(&pw_tlb_family, &c->organisation), &setup, err);
-}
-
-static enum pw_status init_large(struct pw_tlb_array *a, const struct pw_tlb_level *level, uint32_t number,
-                                 struct pw_error *err)
-{
-    const struct pw_tlb_config *c = level->config;
-    const struct pw_policy *policy;
-    const struct pw_policy_choice *choice = large_choice(c, &policy);
-    char stream[64];
-    snprintf(stream, sizeof stream, "%s %u large", level->name, number);
-    struct pw_tlb_shape shape = {.entries = c->large_as_base ? c->base_entries : c->large_entries,
-                                 .ways = c->large_as_base ? c->base_ways : c->large_ways,
-                                 .subpages = c->large_subpages,
-                                 .order = PW_PAGE_2M,
-                                 .tables = level->tables,
-                                 .seed = level->seed,
-                                 .stream = stream};
-    struct pw_policy_setup setup = {choice->options, &shape, level->large_counters, level->apps};
-    return init_array(a, policy, &setup, err);
-}
-
-enum pw_status pw_tlb_init(struct pw_tlb *t, const struct pw_tlb_level *level, uint32_t number, struct pw_error *err)
-{
     *t = (struct pw_tlb){0};
-    enum pw_status status = has_base(level) ? init_base(&t->base, level, number, err) : PW_OK;
-    return status == PW_OK && has_large(level) ? init_large(&t->large, level, number, err) : status;
-}
-
-static void release_array(struct pw_tlb_array *a)
-{
-    pw_policy_destroy(a->state);
-    a->state = NULL;
-}
-
-void pw_tlb_release(struct pw_tlb *t)
-{
-    release_array(&t->base);
-    release_array(&t->large);
+    if (has_base(level)) {
+        snprintf(stream, sizeof stream, "%s %u base", level->name, number);
+        struct pw_tlb_shape base = {.entries = c->base_entries,
+                                    .ways = c->base_ways,
+                                    .subpages = c->base_subpages,
+                                    .order = level->orders & 1U << PW_PAGE_4K ? PW_PAGE_4K : PW_PAGE_64K,
+                                    .stream = stream};
+        status = init_array(&t->base, level, &level->base, &base, err);
+    }
+    if (status == PW_OK && has_large(level)) {
+        snprintf(stream, sizeof stream, "%s %u large", level->name, number);
+        struct pw_tlb_shape large = {.entries = c->large_as_base ? c->base_entries : c->large_entries,
+                                     .ways = c->large_as_base ? c->base_ways : c->large_ways,
+                                     .subpages = c->large_subpages,
+                                     .order = PW_PAGE_2M,
+                                     .stream = stream};
+        status = init_array(&t->large, level, &level->large, &large, err);
+    }
+    return status;
 }
 
 static struct pw_tlb_array *array_for(struct pw_tlb *t, struct pw_translation translation)

@@ -9,7 +9,7 @@
 
 #include "policy/tlb/tlb_policy.h"
 #include "sim/option.h"
-#include "sim/stats.h"
+#include "sim/policy_use.h"
 #include "vm/page_table.h"
 
 struct pw_tlb_config {
@@ -32,15 +32,16 @@ struct pw_tlb_level {
     const struct pw_tlb_config *config;
     pw_page_orders orders;
     const struct pw_page_table *const *tables; /* by asid */
+    struct pw_policies *policies;              /* of the machine, or NULL */
     unsigned apps;
     uint64_t seed; /* of the run */
-    /* What the organisations of the two arrays count, by application; NULL where they count nothing. */
-    void *base_counters, *large_counters;
+    char base_option[32], large_option[32];
+    struct pw_policy_use base, large;
 };
 
-/* Makes the counters of a level whose other fields are filled in. */
+/* Of a level whose fields above the names are filled in, and which must stay where it is. */
 enum pw_status pw_tlb_level_init(struct pw_tlb_level *level, struct pw_error *err);
-void pw_tlb_level_release(struct pw_tlb_level *level);
+void pw_tlb_level_release(struct pw_tlb_level *level); /* with its TLBs */
 
 /* Per application. */
 struct pw_tlb_counters {
@@ -57,9 +58,8 @@ struct pw_tlb {
     struct pw_tlb_array base, large;
 };
 
-/* TLB `number` of its level, whose configuration and counters must outlive it. */
-enum pw_status pw_tlb_init(struct pw_tlb *t, const struct pw_tlb_level *level, uint32_t number, struct pw_error *err);
-void pw_tlb_release(struct pw_tlb *t);
+/* TLB `number` of its level, released with it. */
+enum pw_status pw_tlb_init(struct pw_tlb *t, struct pw_tlb_level *level, uint32_t number, struct pw_error *err);
 
 static inline bool pw_tlb_array_lookup(const struct pw_tlb_array *a, pw_asid asid, pw_vpn vpn, pw_pfn *out)
 {

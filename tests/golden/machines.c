@@ -393,12 +393,12 @@ static bool has(struct pw_tlb *t, uint64_t index, enum pw_page_order order)
     return pw_tlb_lookup(t, 0, (pw_vpn){index << order}, &frame);
 }
 
-static struct pw_tlb build(const struct pw_tlb_config *config, pw_page_orders orders)
+static struct pw_tlb build(const struct pw_tlb_config *config, pw_page_orders orders, struct pw_tlb_level *level)
 {
     struct pw_error err = {0};
     struct pw_tlb t;
-    struct pw_tlb_level level = {.name = "tlb", .config = config, .orders = orders};
-    if (pw_tlb_init(&t, &level, 0, &err) != PW_OK)
+    *level = (struct pw_tlb_level){.name = "tlb", .config = config, .orders = orders};
+    if (pw_tlb_level_init(level, &err) != PW_OK || pw_tlb_init(&t, level, 0, &err) != PW_OK)
         fail_msg("%s", err.message);
     return t;
 }
@@ -407,13 +407,14 @@ static struct pw_tlb build(const struct pw_tlb_config *config, pw_page_orders or
 static unsigned capacity_of(const struct pw_tlb_config *config, pw_page_orders orders, enum pw_page_order order)
 {
     enum { PAGES = 4096 };
-    struct pw_tlb t = build(config, orders);
+    struct pw_tlb_level level;
+    struct pw_tlb t = build(config, orders, &level);
     unsigned held = 0;
     for (uint64_t i = 0; i < PAGES; i++)
         put(&t, i, order);
     for (uint64_t i = 0; i < PAGES; i++)
         held += has(&t, i, order);
-    pw_tlb_release(&t);
+    pw_tlb_level_release(&level);
     return held;
 }
 
@@ -450,14 +451,15 @@ static void the_page_sizes_of_the_baseline_have_the_entries_that_its_designs_say
 /* Fills one set, uses its first page again and adds one: the second page must go. */
 static void assert_lru(const struct pw_tlb_config *config, uint32_t ways, uint32_t sets)
 {
-    struct pw_tlb t = build(config, 1U << PW_PAGE_4K);
+    struct pw_tlb_level level;
+    struct pw_tlb t = build(config, 1U << PW_PAGE_4K, &level);
     for (uint64_t i = 0; i < ways; i++)
         put(&t, i * sets, PW_PAGE_4K);
     assert_true(has(&t, 0, PW_PAGE_4K));
     put(&t, (uint64_t)ways * sets, PW_PAGE_4K);
     for (uint64_t i = 0; i <= ways; i++)
         assert_int_equal(has(&t, i * sets, PW_PAGE_4K), i != 1);
-    pw_tlb_release(&t);
+    pw_tlb_level_release(&level);
 }
 
 /* mosaic-tab1-l1tlb-repl, mosaic-tab1-l2tlb-repl. */

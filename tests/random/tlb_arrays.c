@@ -26,6 +26,8 @@ struct world {
     const struct pw_page_table *by_asid[ASIDS];
     struct dictionary spaces[ASIDS];
     struct pw_tlb_config config;
+    struct pw_tlb_level level;
+    struct pw_policy_use toys[2];
     struct pw_tlb tlb;
     struct pw_random random;
     uint32_t next_block;
@@ -37,26 +39,15 @@ struct organisations {
     const char *base, *large; /* "random": plain, with random replacement */
 };
 
-static void choose(struct pw_policy_choice *choice, const char *name, uint32_t first)
+static struct pw_policy_choice choose(const char *name)
 {
-    struct pw_error err;
     bool random = !strcmp(name, "random");
-    for (uint32_t i = 0; pw_tlb_family.policies[i]; i++)
-        if (!strcmp(pw_tlb_family.policies[i]->name, random || !strcmp(name, "toy") ? "plain" : name))
-            choice->index = first + i;
-    const struct pw_option *row = pw_tlb_family.policies[0]->options;
+    struct pw_policy_choice choice = policy_choice(&pw_tlb_family, random || !strcmp(name, "toy") ? "plain" : name);
+    const struct pw_option *row = pw_policy_chosen(&pw_tlb_family, &choice)->options;
+    struct pw_error err;
     if (random)
-        assert_int_equal(pw_option_parse(row, "random", 0, choice->options + row->offset, &err), PW_OK);
-}
-
-static void use_toy(struct pw_tlb_array *a, struct pw_error *err)
-{
-    struct pw_tlb_shape shape = {.entries = 5, .subpages = 1, .order = a->order};
-    pw_policy_destroy(a->state);
-    a->policy = &toy_tlb_policy;
-    assert_int_equal(
-        pw_policy_create(&toy_tlb_policy.head, &(struct pw_policy_setup){.environment = &shape}, &a->state, err),
-        PW_OK);
+        assert_int_equal(pw_option_parse(row, "random", 0, choice.options + row->offset, &err), PW_OK);
+    return choice;
 }
 
 /* A large frame that nobody has had. */
@@ -73,26 +64,32 @@ static struct world *create(const struct organisations *o)
     pw_random_init(&w->random, 1, o->base);
     assert_int_equal(pw_frames_create(64 << 20, &w->frames, &w->err), PW_OK);
     for (unsigned a = 0; a < ASIDS; a++) {
-        struct pw_page_table_config config = {(pw_asid)a, 8, w->frames, pw_frame_policies[0], NULL};
+        struct pw_page_table_config config = {(pw_asid)a, 8, w->frames, pw_frame_policy_of(pw_frame_family.policies[0]),
+                                              NULL};
         assert_int_equal(pw_page_table_create(&config, &w->tables[a], &w->err), PW_OK);
         w->by_asid[a] = w->tables[a];
     }
     w->config = (struct pw_tlb_config){
         .base_entries = 20, .base_ways = 5, .base_subpages = 1, .large_entries = 3, .large_subpages = 1};
-    choose(&w->config.organisation, o->base, 0);
-    choose(&w->config.large_organisation, o->large, 1);
-    struct pw_tlb_level level = {.name = "tlb", .config = &w->config, .orders = BOTH, .tables = w->by_asid, .seed = 1};
-    assert_int_equal(pw_tlb_init(&w->tlb, &level, 0, &w->err), PW_OK);
+    w->config.organisation = choose(o->base);
+    w->config.large_organisation = choose(o->large);
+    w->config.large_organisation.index++; /* 0 is "same" */
+    w->level = (struct pw_tlb_level){
+        .name = "tlb", .config = &w->config, .orders = BOTH, .tables = w->by_asid, .apps = ASIDS, .seed = 1};
+    assert_int_equal(pw_tlb_level_init(&w->level, &w->err), PW_OK);
+    assert_int_equal(pw_tlb_init(&w->tlb, &w->level, 0, &w->err), PW_OK);
     if (!strcmp(o->base, "toy"))
-        use_toy(&w->tlb.base, &w->err);
+        toy_take_over(&w->toys[0], &w->tlb.base, 5, ASIDS);
     if (!strcmp(o->large, "toy"))
-        use_toy(&w->tlb.large, &w->err);
+        toy_take_over(&w->toys[1], &w->tlb.large, 5, ASIDS);
     return w;
 }
 
 static void destroy(struct world *w)
 {
-    pw_tlb_release(&w->tlb);
+    pw_policy_use_release(&w->toys[0]);
+    pw_policy_use_release(&w->toys[1]);
+    pw_tlb_level_release(&w->level);
     for (unsigned a = 0; a < ASIDS; a++)
         pw_page_table_destroy(w->tables[a]);
     pw_frames_destroy(w->frames);

@@ -39,6 +39,7 @@ struct mosaic {
     struct pw_page_counters page_counters[MOSAIC_APPS];
     struct pw_touched touched[MOSAIC_APPS];
     struct pw_page_manager *manager;
+    struct pw_tlb_level level;
     struct pw_tlb tlbs[MOSAIC_TLBS];
     void (*on_shootdown)(struct mosaic *w, const struct mosaic_shootdown *s); /* or NULL */
     void *test;
@@ -97,11 +98,12 @@ static inline void mosaic_open(struct mosaic *w)
         .copy = w->copy,
         .bulk_latency = MOSAIC_BULK};
     struct pw_tlb_config tlb = {.base_entries = 24, .large_entries = 4, .base_subpages = 1, .large_subpages = 1};
-    struct pw_tlb_level level = {.name = "tlb",
-                                 .config = &tlb,
-                                 .orders = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M,
-                                 .tables = w->tables,
-                                 .apps = MOSAIC_APPS};
+    w->level = (struct pw_tlb_level){.name = "tlb",
+                                     .config = &tlb,
+                                     .orders = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M,
+                                     .tables = w->tables,
+                                     .apps = MOSAIC_APPS};
+    assert_int_equal(pw_tlb_level_init(&w->level, &w->err), PW_OK);
     assert_non_null(w->events = pw_events_create(&w->err));
     assert_int_equal(pw_physical_memory_init(&w->physical, w->blocks << 21, &w->page, 1, NULL, &w->err), PW_OK);
     for (unsigned i = 0; i < MOSAIC_APPS; i++) {
@@ -112,7 +114,7 @@ static inline void mosaic_open(struct mosaic *w)
         w->tables[i] = w->spaces[i].table;
     }
     for (unsigned i = 0; i < MOSAIC_TLBS; i++)
-        assert_int_equal(pw_tlb_init(&w->tlbs[i], &level, i, &w->err), PW_OK);
+        assert_int_equal(pw_tlb_init(&w->tlbs[i], &w->level, i, &w->err), PW_OK);
     struct pw_page_manager_wiring wiring = {.events = w->events,
                                             .physical = &w->physical,
                                             .spaces = w->list,
@@ -139,8 +141,7 @@ static inline void mosaic_close(struct mosaic *w)
 {
     mosaic_check(w);
     pw_page_manager_destroy(w->manager);
-    for (unsigned i = 0; i < MOSAIC_TLBS; i++)
-        pw_tlb_release(&w->tlbs[i]);
+    pw_tlb_level_release(&w->level);
     for (unsigned i = 0; i < MOSAIC_APPS; i++)
         pw_address_space_release(&w->spaces[i]);
     pw_physical_memory_release(&w->physical);

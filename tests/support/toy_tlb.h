@@ -5,7 +5,8 @@
 #ifndef PW_TESTS_TOY_TLB_H
 #define PW_TESTS_TOY_TLB_H
 
-#include "policy/tlb/tlb_policy.h"
+#include "policies.h"
+#include "vm/tlb.h"
 
 enum { TOY_PAGES = 4 };
 
@@ -161,5 +162,18 @@ static const struct pw_tlb_policy toy_tlb_policy = {
     .invalidate = toy_invalidate,
     .each = toy_each,
 };
+
+/* So many of its entries in the place of what an array has; returns what it counts. It is released with the use. */
+static inline struct toy_counters *toy_take_over(struct pw_policy_use *use, struct pw_tlb_array *a, uint32_t entries,
+                                                 unsigned apps)
+{
+    struct pw_tlb_shape shape = {.entries = entries, .subpages = 1, .order = a->order};
+    struct pw_policy_choice choice = {0};
+    struct pw_error err;
+    a->policy = &toy_tlb_policy;
+    assert_int_equal(pw_policy_use_init(use, NULL, "toy", &toy_tlb_policy.head, &choice, apps, &err), PW_OK);
+    assert_int_equal(pw_policy_use_add(use, &shape, &a->state, &err), PW_OK);
+    return use->counters;
+}
 
 #endif

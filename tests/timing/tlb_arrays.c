@@ -94,22 +94,19 @@ static void a_probe_of_an_ideal_array_takes_as_long_as_of_another(void **state)
     assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 2 * 10 + 10 + 1);
 }
 
-static struct toy_counters counted[1];
-
-/* Entries that cover four pages, in the place of those that the array was built with. */
-static void replace_array(struct timed *t, struct pw_tlb_array *a)
-{
-    struct pw_tlb_shape shape = {.entries = 8, .subpages = 1, .order = PW_PAGE_4K};
-    struct pw_policy_setup setup = {.environment = &shape, .counters = counted, .apps = 1};
-    pw_policy_destroy(a->state);
-    a->policy = &toy_tlb_policy;
-    assert_int_equal(pw_policy_create(&toy_tlb_policy.head, &setup, &a->state, &t->err), PW_OK);
-}
+static struct pw_policy_use toys[2];
+static struct toy_counters *counted;
 
 static void use_toy(struct timed *t)
 {
-    counted[0] = (struct toy_counters){0};
-    replace_array(t, &pw_mmu_tlb(t->system->gpu->mmu)->base);
+    counted = toy_take_over(&toys[0], &pw_mmu_tlb(t->system->gpu->mmu)->base, 8, 1);
+}
+
+static void end_with_toys(struct timed *t)
+{
+    timed_end(t);
+    pw_policy_use_release(&toys[0]);
+    pw_policy_use_release(&toys[1]);
 }
 
 /* A walk brings a line of the page table with it, sixteen entries of 8 bytes, or one of 128. */
@@ -127,26 +124,26 @@ static void one_walk_fills_an_entry_of_several_pages(void **state)
     timed_run(&t);
     assert_int_equal(timed_count(&t, "l2_tlb.lookups"), 16);
     assert_int_equal(timed_count(&t, "walk.count"), 4);
-    assert_int_equal(counted[0].lines, 4);
-    assert_int_equal(counted[0].neighbours, 12);
-    timed_end(&t);
+    assert_int_equal(counted->lines, 4);
+    assert_int_equal(counted->neighbours, 12);
+    end_with_toys(&t);
     t.sets[2] = "page.entry_stride=128";
     timed_run(&t);
     assert_int_equal(timed_count(&t, "walk.count"), 16);
-    assert_int_equal(counted[0].lines, 16);
-    assert_int_equal(counted[0].neighbours, 0);
-    timed_end(&t);
+    assert_int_equal(counted->lines, 16);
+    assert_int_equal(counted->neighbours, 0);
+    end_with_toys(&t);
     t.sets[2] = "page.entry_stride=64"; /* two to a line */
     timed_run(&t);
     assert_int_equal(timed_count(&t, "walk.count"), 8);
-    assert_int_equal(counted[0].neighbours, 8);
-    timed_end(&t);
+    assert_int_equal(counted->neighbours, 8);
+    end_with_toys(&t);
 }
 
 static void launch_with_toys(struct pw_host *h, struct timed *t)
 {
     use_toy(t);
-    replace_array(t, &t->system->gpu->sms[0].tlb.base);
+    toy_take_over(&toys[1], &t->system->gpu->sms[0].tlb.base, 8, 1);
     t->a = pw_alloc(h, "a", t->bytes, 1);
     timed_launch(h, t);
 }
@@ -169,9 +166,9 @@ static void entries_of_several_pages_lose_those_that_are_evicted(void **state)
                       .sets = {"sm.count=1", "l2_tlb.enabled=on", "uvm.memory=128KB", "uvm.fault_latency=100"}};
     timed_run(&t);
     assert_true(timed_count(&t, "uvm.pages_evicted") > 100);
-    assert_true(counted[0].neighbours > 100);
+    assert_true(counted->neighbours > 100);
     assert_true(timed_count(&t, "l1_tlb.hits") > 0 && timed_count(&t, "l2_tlb.hits") > 100);
-    timed_end(&t);
+    end_with_toys(&t);
 }
 
 int main(void)

@@ -160,10 +160,11 @@ static uint64_t digest_in_level(const char *level_name, uint64_t seed, uint32_t 
     struct pw_tlb tlb;
     uint64_t digest = 0;
     assert_int_equal(pw_option_parse(row, "random", 0, config.organisation.options + row->offset, &err), PW_OK);
+    assert_int_equal(pw_tlb_level_init(&level, &err), PW_OK);
     assert_int_equal(pw_tlb_init(&tlb, &level, number, &err), PW_OK);
     for (uint32_t i = 0; i < 2000; i++)
         digest = digest * 3 + use(large ? tlb.large.state : tlb.base.state, i * 7 % 23);
-    pw_tlb_release(&tlb);
+    pw_tlb_level_release(&level);
     return digest;
 }
 

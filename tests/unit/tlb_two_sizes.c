@@ -1,4 +1,5 @@
 /* One TLB with entries of both sizes over a page table whose regions are coalesced and splintered. */
+#include "policies.h"
 #include "vm/tlb.h"
 
 #include <setjmp.h>
@@ -13,6 +14,7 @@ struct fixture {
     struct pw_frames *frames;
     struct pw_page_table *table;
     const struct pw_page_table *tables[1];
+    struct pw_tlb_level level;
     struct pw_tlb tlb;
     struct pw_error err;
 };
@@ -30,14 +32,15 @@ static struct fixture *create(uint32_t base_entries, uint32_t large_entries)
     f->tables[0] = f->table;
     struct pw_tlb_config tlb = {
         .base_entries = base_entries, .large_entries = large_entries, .base_subpages = 1, .large_subpages = 1};
-    struct pw_tlb_level level = {.name = "tlb", .config = &tlb, .orders = BOTH, .tables = f->tables};
-    assert_int_equal(pw_tlb_init(&f->tlb, &level, 0, &f->err), PW_OK);
+    f->level = (struct pw_tlb_level){.name = "tlb", .config = &tlb, .orders = BOTH, .tables = f->tables};
+    assert_int_equal(pw_tlb_level_init(&f->level, &f->err), PW_OK);
+    assert_int_equal(pw_tlb_init(&f->tlb, &f->level, 0, &f->err), PW_OK);
     return f;
 }
 
 static void destroy(struct fixture *f)
 {
-    pw_tlb_release(&f->tlb);
+    pw_tlb_level_release(&f->level);
     pw_page_table_destroy(f->table);
     pw_frames_destroy(f->frames);
     free(f);
@@ -195,6 +198,34 @@ static void a_shootdown_of_a_part_drops_the_large_entry(void **state)
     destroy(f);
 }
 
+/* Their own options and metrics have names that begin with those of the options that choose. */
+static void each_array_that_is_there_is_a_use_of_what_is_chosen_for_it(void **state)
+{
+    (void)state;
+    struct pw_error err;
+    struct pw_policies all = {0};
+    struct pw_tlb_config config = {.organisation = policy_choice(&pw_tlb_family, "plain"),
+                                   .large_organisation = policy_choice_or_same(&pw_tlb_family, "ideal")};
+    struct pw_tlb_level level = {.name = "l1_tlb", .config = &config, .orders = BOTH, .policies = &all, .apps = 2};
+    assert_int_equal(pw_tlb_level_init(&level, &err), PW_OK);
+    assert_string_equal(all.first->option, "l1_tlb.organisation");
+    assert_string_equal(all.first->policy->name, "plain");
+    assert_string_equal(all.first->next->option, "l1_tlb.large_organisation");
+    assert_string_equal(all.first->next->policy->name, "ideal");
+    assert_ptr_equal(all.last, all.first->next);
+    pw_tlb_level_release(&level);
+    assert_null(all.first);
+    config.large_organisation.index = 0;
+    config.organisation.options[0] = 77;
+    level.orders = 1U << PW_PAGE_2M;
+    assert_int_equal(pw_tlb_level_init(&level, &err), PW_OK);
+    assert_ptr_equal(all.first, all.last);
+    assert_string_equal(all.first->option, "l1_tlb.large_organisation");
+    assert_string_equal(all.first->policy->name, "plain");
+    assert_int_equal(all.first->choice.options[0], 77);
+    pw_tlb_level_release(&level);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +235,7 @@ int main(void)
         cmocka_unit_test(base_entries_stay_right_when_their_region_is_coalesced),
         cmocka_unit_test(a_large_entry_must_go_when_its_page_is_splintered),
         cmocka_unit_test(a_shootdown_of_a_part_drops_the_large_entry),
+        cmocka_unit_test(each_array_that_is_there_is_a_use_of_what_is_chosen_for_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
