@@ -82,7 +82,7 @@ static void *create_tlb(const struct fixture *x, const struct pw_tlb_policy *pol
     void *t = NULL;
     shape.order = (uint8_t)order;
     shape.tables = x->by_asid;
-    struct pw_policy_setup setup = {.environment = &shape};
+    struct pw_policy_setup setup = {.options = policy_defaults(&policy->head), .environment = &shape};
     assert_int_equal(pw_policy_create(&policy->head, &setup, &t, &err), PW_OK);
     return t;
 }
@@ -111,40 +111,59 @@ static unsigned check_entries(const struct fixture *x, const struct pw_tlb_polic
     return v.count;
 }
 
-/* Decides mosaic-sec31-asid and mask-sec3-multi-asid: the same page numbers in three address spaces never meet. */
-static void a_hit_gives_the_page_tables_frame_of_its_own_address_space(void **state)
+/* One organisation in one shape for pages of one size. */
+struct subject {
+    const struct fixture *x;
+    const struct pw_tlb_policy *policy;
+    const struct pw_tlb_shape *shape;
+    enum pw_page_order order;
+    void *t;
+};
+
+static void check_all(void (*check)(const struct subject *subject))
 {
-    (void)state;
     for (unsigned o = 0; o < 3; o++) {
         struct fixture x = create(ORDERS[o]);
         for (unsigned p = 0; policy_at(p); p++)
             for (unsigned s = 0; s < SHAPE_COUNT; s++) {
-                const struct pw_tlb_policy *policy = policy_at(p);
-                void *t = create_tlb(&x, policy, SHAPES[s], ORDERS[o]);
-                struct pw_random random;
-                pw_random_init(&random, s, "contract");
-                unsigned hits = 0;
-                for (unsigned i = 0; i < 20000; i++) {
-                    pw_asid asid = (pw_asid)pw_random_below(&random, ASIDS);
-                    uint64_t page = pw_random_below(&random, pw_random_below(&random, 2) ? PAGES : 8);
-                    struct pw_tlb_key key = {page, asid};
-                    pw_pfn frame = {0};
-                    bool hit = policy->lookup(t, key, &frame);
-                    if (hit)
-                        assert_int_equal(frame.v, frame_of(asid, page, ORDERS[o]).v);
-                    else
-                        policy->insert(t, key, frame_of(asid, page, ORDERS[o]), NULL);
-                    assert_true(policy->lookup(t, key, &frame));
-                    assert_int_equal(frame.v, frame_of(asid, page, ORDERS[o]).v);
-                    hits += hit;
-                }
-                assert_true(hits > 0);
-                assert_true(check_entries(&x, policy, t, ORDERS[o]) <=
-                            SHAPES[s].entries * SHAPES[s].subpages * pages_under_a_tag(policy));
-                pw_policy_destroy(t);
+                struct subject subject = {&x, policy_at(p), &SHAPES[s], ORDERS[o], NULL};
+                subject.t = create_tlb(&x, subject.policy, SHAPES[s], ORDERS[o]);
+                check(&subject);
+                pw_policy_destroy(subject.t);
             }
         destroy(&x);
     }
+}
+
+static void check_hits(const struct subject *x)
+{
+    struct pw_random random;
+    unsigned hits = 0;
+    pw_random_init(&random, x->shape->entries, "contract");
+    for (unsigned i = 0; i < 20000; i++) {
+        pw_asid asid = (pw_asid)pw_random_below(&random, ASIDS);
+        uint64_t page = pw_random_below(&random, pw_random_below(&random, 2) ? PAGES : 8);
+        struct pw_tlb_key key = {page, asid};
+        pw_pfn frame = {0};
+        bool hit = x->policy->lookup(x->t, key, &frame);
+        if (hit)
+            assert_int_equal(frame.v, frame_of(asid, page, x->order).v);
+        else
+            x->policy->insert(x->t, key, frame_of(asid, page, x->order), NULL);
+        assert_true(x->policy->lookup(x->t, key, &frame));
+        assert_int_equal(frame.v, frame_of(asid, page, x->order).v);
+        hits += hit;
+    }
+    assert_true(hits > 0);
+    assert_true(check_entries(x->x, x->policy, x->t, x->order) <=
+                x->shape->entries * x->shape->subpages * pages_under_a_tag(x->policy));
+}
+
+/* Decides mosaic-sec31-asid and mask-sec3-multi-asid: the same page numbers in three address spaces never meet. */
+static void a_hit_gives_the_page_tables_frame_of_its_own_address_space(void **state)
+{
+    (void)state;
+    check_all(check_hits);
 }
 
 static void fill(const struct pw_tlb_policy *policy, void *t, enum pw_page_order order)
@@ -242,34 +261,30 @@ static struct pw_tlb_line line_of(unsigned asid, uint64_t first, enum pw_page_or
     return line;
 }
 
+static void check_lines(const struct subject *x)
+{
+    bool holds = false; /* what it is given, and does not ask the page table */
+    for (uint64_t page = 0; page < PAGES; page += 7) {
+        pw_asid asid = (pw_asid)(page % ASIDS);
+        struct pw_tlb_key key = {page, asid};
+        struct pw_tlb_line line = line_of(asid, page / 16 * 16, x->order);
+        pw_pfn frame = {0};
+        if (!(line.present >> page % 16 & 1))
+            continue;
+        x->policy->insert(x->t, key, frame_of(asid, page, x->order), &line);
+        assert_true(x->policy->lookup(x->t, key, &frame));
+        assert_int_equal(frame.v, frame_of(asid, page, x->order).v);
+        holds = holds || check_entries(x->x, x->policy, x->t, x->order) > 0;
+        for (uint64_t missing = 5; holds && missing < PAGES; missing += 10)
+            assert_false(x->policy->lookup(x->t, (struct pw_tlb_key){missing, asid}, &frame));
+    }
+}
+
 /* Whatever else goes in with a page comes from the line; the page itself is always there. */
 static void a_line_of_the_page_table_fills_nothing_that_it_does_not_say(void **state)
 {
     (void)state;
-    for (unsigned o = 0; o < 3; o++) {
-        struct fixture x = create(ORDERS[o]);
-        for (unsigned p = 0; policy_at(p); p++)
-            for (unsigned s = 0; s < SHAPE_COUNT; s++) {
-                const struct pw_tlb_policy *policy = policy_at(p);
-                void *t = create_tlb(&x, policy, SHAPES[s], ORDERS[o]);
-                bool holds = false;
-                for (uint64_t page = 0; page < PAGES; page += 7) {
-                    pw_asid asid = (pw_asid)(page % ASIDS);
-                    pw_pfn frame = {0};
-                    struct pw_tlb_line line = line_of(asid, page / 16 * 16, ORDERS[o]);
-                    if (!(line.present >> page % 16 & 1))
-                        continue;
-                    policy->insert(t, (struct pw_tlb_key){page, asid}, frame_of(asid, page, ORDERS[o]), &line);
-                    assert_true(policy->lookup(t, (struct pw_tlb_key){page, asid}, &frame));
-                    assert_int_equal(frame.v, frame_of(asid, page, ORDERS[o]).v);
-                    holds = holds || check_entries(&x, policy, t, ORDERS[o]) > 0;
-                    for (uint64_t missing = 5; holds && missing < PAGES; missing += 10)
-                        assert_false(policy->lookup(t, (struct pw_tlb_key){missing, asid}, &frame));
-                }
-                pw_policy_destroy(t);
-            }
-        destroy(&x);
-    }
+    check_all(check_lines);
 }
 
 static void a_line_of_the_page_table_fills_an_entry_of_several_pages(void **state)

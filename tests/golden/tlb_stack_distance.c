@@ -1,6 +1,7 @@
 /* Fully associative LRU hits exactly those references whose stack distance (distinct pages since the last reference to
  * the same page, itself included) is at most the number of entries. The distances are counted here without any LRU
  * list: from the times of the last references, in a Fenwick tree. One pass over a trace gives every size. */
+#include "policies.h"
 #include "policy/tlb/tlb_policy.h"
 #include "sim/random.h"
 
@@ -101,8 +102,11 @@ static uint32_t count_hits(const struct reference *trace, uint32_t entries)
     struct pw_error err;
     void *t = NULL;
     uint32_t hits = 0;
-    assert_int_equal(pw_policy_create(&policy->head, &(struct pw_policy_setup){.environment = &shape}, &t, &err),
-                     PW_OK);
+    assert_int_equal(
+        pw_policy_create(&policy->head,
+                         &(struct pw_policy_setup){.options = policy_defaults(&policy->head), .environment = &shape},
+                         &t, &err),
+        PW_OK);
     for (unsigned i = 0; i < LENGTH; i++) {
         struct pw_tlb_key key = {trace[i].page, trace[i].asid};
         pw_pfn frame;

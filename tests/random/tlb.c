@@ -1,4 +1,5 @@
 /* The plain TLB organisation under random operations, against one plain LRU list per set. */
+#include "policies.h"
 #include "policy/tlb/tlb_policy.h"
 #include "sim/random.h"
 
@@ -128,8 +129,11 @@ static void run(const struct pw_tlb_policy *policy, uint32_t entries, uint32_t w
     struct pw_error err;
     struct pw_random random;
     void *t = NULL;
-    assert_int_equal(pw_policy_create(&policy->head, &(struct pw_policy_setup){.environment = &shape}, &t, &err),
-                     PW_OK);
+    assert_int_equal(
+        pw_policy_create(&policy->head,
+                         &(struct pw_policy_setup){.options = policy_defaults(&policy->head), .environment = &shape},
+                         &t, &err),
+        PW_OK);
     pw_random_init(&random, entries * 31 + ways, "tlb");
     uint64_t span = (uint64_t)entries * subpages * 3 / 2 + 2, base = ((1ULL << 36) - span) / 64 * 64;
     for (unsigned i = 0; i < 30000; i++) {

@@ -36,6 +36,18 @@ static inline const struct pw_policy *policy_named(const struct pw_policy_family
     return pw_policy_chosen(family, &choice);
 }
 
+/* A policy's own options at their defaults, until the next call. */
+static inline const void *policy_defaults(const struct pw_policy *policy)
+{
+    static struct pw_policy_choice choice;
+    struct pw_error err;
+    choice = (struct pw_policy_choice){0};
+    for (const struct pw_option *row = policy->options; row && row->name; row++)
+        assert_int_equal(pw_option_parse(row, row->fallback, POLICIES_CLOCK_MHZ, choice.options + row->offset, &err),
+                         PW_OK);
+    return choice.options;
+}
+
 static inline unsigned policy_count(const struct pw_policy_family *family)
 {
     unsigned count = 0;

@@ -1,4 +1,5 @@
 /* The plain TLB organisation: shapes, the choice of a set, LRU, sectors, invalidation. */
+#include "policies.h"
 #include "policy/tlb/tlb_policy.h"
 
 #include <setjmp.h>
@@ -14,7 +15,11 @@ static void *create(uint32_t entries, uint32_t ways, uint32_t subpages)
     struct pw_tlb_shape shape = {.entries = entries, .ways = ways, .subpages = subpages};
     struct pw_error err;
     void *t = NULL;
-    assert_int_equal(pw_policy_create(&plain->head, &(struct pw_policy_setup){.environment = &shape}, &t, &err), PW_OK);
+    assert_int_equal(
+        pw_policy_create(&plain->head,
+                         &(struct pw_policy_setup){.options = policy_defaults(&plain->head), .environment = &shape}, &t,
+                         &err),
+        PW_OK);
     return t;
 }
 
@@ -150,7 +155,10 @@ static void shapes_that_cannot_be_built_are_the_users_mistake(void **state)
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct pw_error err = {0};
         void *t = NULL;
-        assert_int_equal(pw_policy_create(&plain->head, &(struct pw_policy_setup){.environment = &wrong[i]}, &t, &err),
+        assert_int_equal(pw_policy_create(&plain->head,
+                                          &(struct pw_policy_setup){.options = policy_defaults(&plain->head),
+                                                                    .environment = &wrong[i]},
+                                          &t, &err),
                          PW_USER_ERROR);
         assert_int_not_equal(err.message[0], 0);
     }

@@ -187,7 +187,7 @@ static enum pw_status init(void *state, const struct pw_policy_setup *setup, str
     t->sets_are_power_of_two = (sets & (sets - 1)) == 0;
     t->by_sets = pw_divisor_of(sets);
     const struct plain_options *chosen = setup->options;
-    t->is_random = chosen && chosen->replacement == RANDOM;
+    t->is_random = chosen->replacement == RANDOM;
     if (t->is_random)
         pw_random_init(&t->random, shape->seed, shape->stream);
     if (t->is_wide) {
