@@ -224,6 +224,11 @@ static void each_array_that_is_there_is_a_use_of_what_is_chosen_for_it(void **st
     assert_string_equal(all.first->policy->name, "plain");
     assert_int_equal(all.first->choice.options[0], 77);
     pw_tlb_level_release(&level);
+    level.orders = 1U << PW_PAGE_64K;
+    assert_int_equal(pw_tlb_level_init(&level, &err), PW_OK);
+    assert_ptr_equal(all.first, all.last);
+    assert_string_equal(all.first->option, "l1_tlb.organisation");
+    pw_tlb_level_release(&level);
 }
 
 int main(void)
