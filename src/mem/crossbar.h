@@ -48,4 +48,14 @@ static inline pw_cycle pw_port_receive(struct pw_port *p, pw_cycle now, uint32_t
     return done;
 }
 
+/* Of so many equal ports, the one that is free first. */
+static inline struct pw_port *pw_port_free_first(struct pw_port *ports, uint32_t count)
+{
+    struct pw_port *best = ports;
+    for (uint32_t i = 1; i < count; i++)
+        if (ports[i].free < best->free)
+            best = &ports[i];
+    return best;
+}
+
 #endif

@@ -192,15 +192,6 @@ static uint32_t probe(struct pw_mmu *m, const struct message *message, struct pw
     return latency;
 }
 
-static pw_cycle take_port(struct pw_mmu *m, pw_cycle now)
-{
-    struct pw_port *best = &m->ports[0];
-    for (uint32_t i = 1; i < m->config.l2_tlb.ports; i++)
-        if (m->ports[i].free < best->free)
-            best = &m->ports[i];
-    return pw_port_receive(best, now, 1);
-}
-
 static void wait_for_register(struct pw_mmu *m, struct message *message, pw_cycle now)
 {
     message->since = now;
@@ -235,7 +226,8 @@ static void request_arrives(void *object, uint64_t argument, pw_cycle now)
     if (m->config.l2_tlb.enabled) {
         struct pw_tlb_counters *c = &m->counters[message->asid];
         struct pw_translation found;
-        looked_up = take_port(m, now) + probe(m, message, &found);
+        struct pw_port *port = pw_port_free_first(m->ports, m->config.l2_tlb.ports);
+        looked_up = pw_port_receive(port, now, 1) + probe(m, message, &found);
         c->lookups++;
         c->hits += found.present;
         c->misses += !found.present;

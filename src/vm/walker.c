@@ -189,10 +189,7 @@ static void step(struct pw_walker *w, uint32_t id, pw_cycle now)
         return;
     }
     const struct walk *k = &w->walks[id];
-    struct pw_port *port = &w->cache_ports[0];
-    for (uint32_t i = 1; i < w->config.cache.ports; i++)
-        if (w->cache_ports[i].free < port->free)
-            port = &w->cache_ports[i];
+    struct pw_port *port = pw_port_free_first(w->cache_ports, w->config.cache.ports);
     pw_cycle answer = pw_port_receive(port, now, 1) + w->config.cache.latency;
     uint32_t line = cache_line(w, k);
     struct pw_way way = pw_cache_find(&w->cache, line, line);
