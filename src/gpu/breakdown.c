@@ -379,14 +379,14 @@ void pw_breakdown_stage(void *gpu, uint32_t sm_id, pw_vpn vpn, enum pw_miss_stag
 }
 
 /* The way of a line that was parked until now. */
-static void parked_way(struct pw_sm *sm, const struct history *h, const struct pw_request *r, pw_cycle now)
+static void parked_way(struct pw_sm *sm, const struct history *h, const struct pw_parked_line *r, pw_cycle now)
 {
     struct load_way *way = r->owner == PW_NO_OWNER ? NULL : begin_way(sm, r->owner, PW_TIME_LSU, now, now);
     if (!way)
         return;
     pw_cycle since = clock_of(sm, r->owner >> 16)->since;
-    pw_cycle joined = now - (uint32_t)((uint32_t)now - r->line);
-    pw_cycle tried = joined - (r->source | (uint32_t)r->slice << 16);
+    pw_cycle joined = now - (uint32_t)((uint32_t)now - r->since);
+    pw_cycle tried = joined - r->waited;
     pw_cycle looked_up = joined + sm->gpu->config.l1_tlb.tlb.latency;
     way->parts[PW_TIME_LSU] = part(since, 0, tried);
     way->parts[PW_TIME_L1_TLB] = part(since, tried, looked_up < now ? looked_up : now);
@@ -397,7 +397,7 @@ void pw_breakdown_translated(struct pw_sm *sm, const struct pw_mshr_entry *miss,
 {
     const struct history *h = history_of(sm, miss);
     struct lsu_head *waiting = &sm->gpu->breakdown->heads[sm->id];
-    for (const struct pw_request *last = miss->last, *r = last; r; r = r->next == last ? NULL : r->next)
+    for (const struct pw_parked_line *r = pw_tlb_waiting(sm, miss)->parked.first; r; r = r->next)
         parked_way(sm, h, r, now);
     if (!head)
         return;

@@ -45,6 +45,7 @@ static enum pw_status create_sm(struct pw_gpu *g, uint32_t id, struct pw_error *
     sm->watched = g->breakdown;
     sm->free_slots = c->sm.warps == 64 ? ~0ULL : (1ULL << c->sm.warps) - 1;
     sm->lsu.queue = &g->lsu_entries[(size_t)id * c->sm.lsu_queue];
+    sm->tlb_waiting = &g->tlb_waiting[(size_t)id * c->l1_tlb.tlb.mshrs];
     for (uint32_t i = 0; i < c->sm.warps; i++)
         sm->warps[i].load = &g->loads[((size_t)id * c->sm.warps + i) * c->sm.loads_per_warp];
     for (uint32_t i = 0; i < c->sm.schedulers; i++)
@@ -147,6 +148,7 @@ static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
     g->sms = pw_host_memory(c->count, sizeof *g->sms);
     g->loads = pw_host_memory((size_t)c->count * c->warps * c->loads_per_warp, sizeof *g->loads);
     g->lsu_entries = pw_host_memory((size_t)c->count * c->lsu_queue, sizeof *g->lsu_entries);
+    g->tlb_waiting = calloc((size_t)c->count * g->config.l1_tlb.tlb.mshrs, sizeof *g->tlb_waiting);
     g->launches = calloc(apps, sizeof *g->launches);
     g->counters = calloc(apps, sizeof *g->counters);
     g->open = calloc(apps, sizeof *g->open);
@@ -155,8 +157,8 @@ static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
     g->warp_pool = pw_warp_pool_create(err);
     if (g->wiring.uvm && !pw_gpu_extend_frames(g, g->wiring.frames))
         return pw_fail_memory(err, "frames");
-    if (!g->sms || !g->loads || !g->lsu_entries || !g->launches || !g->counters || !g->open || !g->tlb_counters ||
-        !g->l1d_counters || !g->warp_pool)
+    if (!g->sms || !g->loads || !g->lsu_entries || !g->tlb_waiting || !g->launches || !g->counters || !g->open ||
+        !g->tlb_counters || !g->l1d_counters || !g->warp_pool)
         return pw_fail_memory(err, "GPU");
     return PW_OK;
 }
@@ -206,6 +208,7 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
     g->page_order = (uint8_t)__builtin_ctz(config->orders);
     g->page_lines_shift = (uint8_t)(PW_PAGE_SHIFT - PW_LINE_SHIFT + g->page_order);
     pw_request_pool_init(&g->pool, wiring->events);
+    pw_parked_pool_init(&g->parked, wiring->events);
     enum pw_status status = allocate(g, err);
     if (status == PW_OK && wiring->breakdown)
         status = pw_breakdown_create(config, wiring->apps, &g->breakdown, err);
@@ -253,9 +256,11 @@ void pw_gpu_destroy(struct pw_gpu *g)
     if (g->warp_pool)
         pw_warp_pool_destroy(g->warp_pool);
     pw_request_pool_destroy(&g->pool);
+    pw_record_pool_destroy(&g->parked.records);
     free(g->sms);
     free(g->loads);
     free(g->lsu_entries);
+    free(g->tlb_waiting);
     free(g->launches);
     free(g->frame_use);
     free(g->counters);
@@ -291,8 +296,11 @@ enum pw_status pw_gpu_check_idle(const struct pw_gpu *g, struct pw_error *err)
 static enum pw_status check_drained(void *gpu, struct pw_error *err)
 {
     const struct pw_gpu *g = gpu;
-    if (g->pool.in_use)
-        return pw_fail(err, PW_FAILED, "%llu requests have not come back", (unsigned long long)g->pool.in_use);
+    uint64_t requests = g->pool.records.in_use, parked = g->parked.records.in_use;
+    if (requests)
+        return pw_fail(err, PW_FAILED, "%llu requests have not come back", (unsigned long long)requests);
+    if (parked)
+        return pw_fail(err, PW_FAILED, "%llu lines still wait for their translation", (unsigned long long)parked);
     return PW_OK;
 }
 

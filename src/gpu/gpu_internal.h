@@ -5,6 +5,7 @@
 #include "gpu/breakdown.h"
 #include "gpu/coalesce.h"
 #include "gpu/gpu.h"
+#include "gpu/parked.h"
 #include "mem/cache.h"
 #include "mem/mshr.h"
 
@@ -85,11 +86,17 @@ enum pw_lsu_wait {
 struct pw_lsu {
     struct pw_lsu_entry *queue; /* a ring */
     uint32_t first, count;
-    struct pw_request_list replay; /* accesses whose translation has come; they go before the queue */
-    bool wanted;                   /* a scheduler found the queue full */
-    pw_cycle free;                 /* when the next line can be processed */
-    uint8_t wait;                  /* enum pw_lsu_wait */
+    struct pw_parked_list replay; /* lines whose translation has come; they go before the queue */
+    bool wanted;                  /* a scheduler found the queue full */
+    pw_cycle free;                /* when the next line can be processed */
+    uint8_t wait;                 /* enum pw_lsu_wait */
     bool posted;
+};
+
+/* What waits in a miss register of an L1 TLB. */
+struct pw_tlb_waiting {
+    struct pw_parked_list parked;
+    bool written; /* one of the lines is to be written */
 };
 
 struct pw_sm {
@@ -110,7 +117,8 @@ struct pw_sm {
     struct pw_cta cta[PW_MAX_WARPS];
     struct pw_lsu lsu;
     struct pw_tlb tlb;
-    struct pw_mshr tlb_mshr; /* mask: warps that wait */
+    struct pw_mshr tlb_mshr;            /* mask: warps that wait */
+    struct pw_tlb_waiting *tlb_waiting; /* by miss register */
     struct pw_cache l1;
     struct pw_mshr l1_mshr;    /* mask: sectors asked for (low 4 bits) and arrived (next 4) */
     uint32_t stores_in_flight; /* between the L1 cache and the L2: the store buffer */
@@ -118,6 +126,11 @@ struct pw_sm {
     uint32_t stall_track, miss_track;
     pw_cycle *miss_since;
 };
+
+static inline struct pw_tlb_waiting *pw_tlb_waiting(const struct pw_sm *sm, const struct pw_mshr_entry *miss)
+{
+    return &sm->tlb_waiting[pw_mshr_place(&sm->tlb_mshr, miss)];
+}
 
 /* app of an SM that no application has. */
 #define PW_NO_APP UINT8_MAX
@@ -141,6 +154,7 @@ struct pw_gpu {
     struct pw_gpu_config config;
     struct pw_gpu_wiring wiring;
     struct pw_request_pool pool;
+    struct pw_parked_pool parked;
     struct pw_memory *memory;
     struct pw_mmu *mmu;
     struct pw_warp_pool *warp_pool;
@@ -149,6 +163,7 @@ struct pw_gpu {
     struct pw_sm *sms;
     struct pw_load *loads;
     struct pw_lsu_entry *lsu_entries;
+    struct pw_tlb_waiting *tlb_waiting;
     struct pw_app_launch *launches;
     struct pw_frame_use *frame_use; /* NULL without demand paging */
     uint64_t frame_count;           /* of frame_use */

@@ -106,24 +106,25 @@ static uint32_t physical_line(const struct pw_gpu *g, pw_pfn first_frame, uint64
     return (uint32_t)(((uint64_t)first_frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT)) + within);
 }
 
-/* Parks the lines of the present page in a miss register until their translation comes. For the breakdown, they bear the
- * time in place of the line, and how long they have waited for the register in place of source and slice. */
-static void park(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_mshr_entry *miss, pw_cycle now)
+/* Parks the lines of the present page in a miss register until their translation comes. */
+static void park(struct pw_sm *sm, struct pw_lsu_entry *e, const struct pw_mshr_entry *miss, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
     uint32_t waited = sm->watched ? pw_breakdown_parked(sm, now) : 0;
-    miss->written |= e->kind != PW_REQUEST_READ;
+    uint64_t within = (1ULL << g->page_lines_shift) - 1;
+    struct pw_tlb_waiting *waiting = pw_tlb_waiting(sm, miss);
+    waiting->written |= e->kind != PW_REQUEST_READ;
     for (; e->next < e->count && e->lines[e->next].line >> g->page_lines_shift == e->page; e->next++) {
-        struct pw_request *r = pw_request_take(&g->pool);
-        *r = (struct pw_request){.vaddr_line = e->lines[e->next].line,
-                                 .sectors = e->lines[e->next].sectors,
-                                 .full = e->lines[e->next].full,
-                                 .kind = e->kind & 15U,
-                                 .line = (uint32_t)now,
-                                 .source = (uint16_t)waited,
-                                 .slice = (uint16_t)(waited >> 16),
-                                 .owner = e->owner};
-        pw_mshr_wait(miss, r);
+        const struct pw_line_access *line = &e->lines[e->next];
+        struct pw_parked_line *parked = pw_record_take(&g->parked.records);
+        *parked = (struct pw_parked_line){.within = (uint32_t)(line->line & within),
+                                          .owner = e->owner,
+                                          .since = (uint32_t)now,
+                                          .waited = waited,
+                                          .kind = e->kind,
+                                          .sectors = line->sectors,
+                                          .full = line->full};
+        pw_parked_push(&waiting->parked, parked);
     }
 }
 
@@ -246,7 +247,7 @@ static enum pw_lsu_wait step_queue(struct pw_sm *sm, pw_cycle now)
 /* Takes one line whose translation has come late. */
 static enum pw_lsu_wait step_replay(struct pw_sm *sm, pw_cycle now)
 {
-    const struct pw_request *r = sm->lsu.replay.first;
+    const struct pw_parked_line *r = sm->lsu.replay.first;
     struct pw_access access = {r->line, r->owner, r->kind, r->sectors, r->full};
     enum pw_lsu_wait wait;
     if (!pw_l1_access(sm, access, now, &wait))
@@ -254,7 +255,7 @@ static enum pw_lsu_wait step_replay(struct pw_sm *sm, pw_cycle now)
     if (__builtin_expect(sm->watched, false))
         pw_breakdown_replayed(sm, access.owner, now);
     pw_gpu_drop_frame(sm->gpu, access.line, now);
-    pw_request_give(&sm->gpu->pool, pw_request_list_pop(&sm->lsu.replay));
+    pw_record_give(&sm->gpu->parked.records, pw_parked_pop(&sm->lsu.replay));
     return PW_LSU_NOT_WAITING;
 }
 
@@ -314,18 +315,20 @@ bool pw_lsu_write_waits(const struct pw_sm *sm, uint64_t page)
     if (head_waits(sm, page) && sm->lsu.queue[sm->lsu.first].kind != PW_REQUEST_READ)
         return true;
     const struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);
-    return miss && miss->written;
+    return miss && pw_tlb_waiting(sm, miss)->written;
 }
 
 /* Replays what was parked for the page. */
-static void replay_parked(struct pw_sm *sm, struct pw_mshr_entry *miss, pw_pfn frame)
+static void replay_parked(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_pfn frame)
 {
-    for (struct pw_request *r = pw_mshr_take_waiting(miss), *next; r; r = next) {
-        next = r->next;
-        r->line = physical_line(sm->gpu, frame, r->vaddr_line);
+    struct pw_tlb_waiting *waiting = pw_tlb_waiting(sm, miss);
+    uint32_t first = frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT);
+    for (struct pw_parked_line *r = waiting->parked.first; r; r = r->next) {
+        r->line = first + r->within;
         pw_gpu_hold_frame(sm->gpu, r->line);
-        pw_request_list_push(&sm->lsu.replay, r);
     }
+    pw_parked_move(&waiting->parked, &sm->lsu.replay);
+    waiting->written = false;
 }
 
 unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, struct pw_translation t, pw_cycle now)

@@ -43,11 +43,8 @@ static uint64_t lines_waiting(const struct pw_sm *sm)
         const struct pw_lsu_entry *e = &sm->lsu.queue[(sm->lsu.first + i) % size];
         lines += (uint64_t)e->count - e->next;
     }
-    for (uint32_t i = 0; sm->tlb_mshr.in_use && i < sm->tlb_mshr.capacity; i++) {
-        const struct pw_request *last = sm->tlb_mshr.entries[i].last;
-        for (const struct pw_request *r = last; r; r = r->next == last ? NULL : r->next)
-            lines++;
-    }
+    for (uint32_t i = 0; sm->tlb_mshr.in_use && i < sm->tlb_mshr.capacity; i++)
+        lines += sm->tlb_waiting[i].parked.count;
     return lines;
 }
 

@@ -1,7 +1,8 @@
 /* Miss status holding registers: which misses are outstanding, and who waits for each.
  *
  * A fixed number of entries in an index pool, found through a hash of the key; requests that merge into a miss are
- * linked through themselves. Used by the L1 data caches, the L2 slices and the L1 TLBs. */
+ * linked through themselves. Used by the L1 data caches and the L2 slices; the TLBs keep who waits beside the
+ * entries. */
 #ifndef PW_MEM_MSHR_H
 #define PW_MEM_MSHR_H
 
@@ -12,7 +13,6 @@ struct pw_mshr_entry {
     uint64_t mask;           /* belongs to the user: sectors under way, warps waiting */
     struct pw_request *last; /* of those that wait, in a ring: the last one's next is the first */
     uint32_t chain;          /* next entry in the same bucket, or in the free list */
-    bool written;            /* belongs to the user too: somebody who waits will write */
 };
 
 struct pw_mshr {

@@ -1,13 +1,13 @@
 /* One request on its way through the memory system.
  *
- * A request is for one 128-byte line (or some 32-byte sectors of it). The same object travels from the load-store unit
- * or the walker to the L2 slice, the DRAM queue and back; at any time it is in exactly one list, linked by `next`. Page
+ * A request is for one 128-byte line (or some 32-byte sectors of it). The same object travels from the L1 cache or the
+ * walker to the L2 slice, the DRAM queue and back; at any time it is in exactly one list, linked by `next`. Page
  * table reads are ordinary requests of kind PW_REQUEST_WALK whose `level` says which level of the table they read
  * (0 for data). */
 #ifndef PW_MEM_REQUEST_H
 #define PW_MEM_REQUEST_H
 
-#include "sim/event.h"
+#include "sim/record_pool.h"
 #include "sim/status.h"
 #include "sim/types.h"
 
@@ -27,19 +27,14 @@ enum pw_request_kind {
 /* Half a host cache line: thousands are in flight, and each is touched at every stop on its way. */
 struct pw_request {
     struct pw_request *next;
-    union {
-        uint64_t vaddr_line; /* virtual address / 128, while the request waits for its translation */
-        struct {
-            uint32_t l1_miss, l2_miss; /* afterwards: the miss registers it holds on its way */
-        };
-    };
-    uint32_t line;     /* physical address / 128 */
-    uint32_t owner;    /* meaning belongs to the source: the load slot, the walk */
-    uint16_t source;   /* SM */
-    uint16_t slice;    /* of the L2, over all channels */
-    uint8_t kind : 4;  /* enum pw_request_kind */
-    uint8_t level : 4; /* page-table level 1 to 4, 0 for data */
-    uint8_t sectors;   /* mask of 32-byte sectors, bit 0 the lowest address; 0xf is the whole line */
+    uint32_t l1_miss, l2_miss; /* the miss registers it holds on its way */
+    uint32_t line;             /* physical address / 128 */
+    uint32_t owner;            /* meaning belongs to the source: the load slot, the walk */
+    uint16_t source;           /* SM */
+    uint16_t slice;            /* of the L2, over all channels */
+    uint8_t kind : 4;          /* enum pw_request_kind */
+    uint8_t level : 4;         /* page-table level 1 to 4, 0 for data */
+    uint8_t sectors;           /* mask of 32-byte sectors, bit 0 the lowest address; 0xf is the whole line */
     union {
         uint8_t full;    /* of a write: sectors that are written completely */
         uint8_t awaited; /* of a read below the L2: the sectors it came for, while `sectors` are those it fetches */
@@ -51,39 +46,27 @@ _Static_assert(sizeof(struct pw_request) == 32, "a request is half a host cache 
 /* owner of a request that nobody waits for. */
 #define PW_NO_OWNER UINT32_MAX
 
-/* More requests than one event puts into lists: lines that it parks, that wait at an L2 slice, or that are copied. */
+/* More requests than one event puts into lists: lines that wait at an L2 slice, or that are copied. */
 enum { PW_REQUEST_RESERVE = 1024 };
 
-/* Hands out requests from chunks and takes them back; never returns memory before it is destroyed. */
+/* Hands out requests and takes them back (sim/record_pool.h). */
 struct pw_request_pool {
-    struct pw_request *free;
-    struct pw_request_chunk *chunks;
-    uint64_t in_use;
-    struct pw_events *events; /* told when memory is out; NULL: nobody is */
+    struct pw_record_pool records;
     struct pw_request reserve[PW_REQUEST_RESERVE];
-    bool reserve_taken;
 };
 
 void pw_request_pool_init(struct pw_request_pool *p, struct pw_events *events);
 void pw_request_pool_destroy(struct pw_request_pool *p);
-struct pw_request *pw_request_pool_grow(struct pw_request_pool *p);
 
-/* Never NULL: when memory is out, the present event is the last one to run, and gets by on the reserve. */
+/* Never NULL. */
 static inline struct pw_request *pw_request_take(struct pw_request_pool *p)
 {
-    struct pw_request *r = p->free;
-    if (__builtin_expect(!r, 0))
-        r = pw_request_pool_grow(p);
-    p->free = r->next;
-    p->in_use++;
-    return r;
+    return pw_record_take(&p->records);
 }
 
 static inline void pw_request_give(struct pw_request_pool *p, struct pw_request *r)
 {
-    r->next = p->free;
-    p->free = r;
-    p->in_use--;
+    pw_record_give(&p->records, r);
 }
 
 /* A first-in first-out list of requests. */

@@ -19,7 +19,8 @@ struct pw_write_job {
     uint32_t left;  /* operations on their way; of a free place: 1 + the next such, or 0 */
     uint32_t track; /* with a timeline */
     pw_cycle sent;
-    pw_vpn vpn;
+    pw_vpn vpn, outer; /* pages whose entries are written */
+    pw_paddr place;    /* of the first of them */
     uint8_t level;
 };
 
@@ -70,6 +71,13 @@ static unsigned entries_in_line(uint32_t stride, pw_vpn vpn, pw_vpn outer)
     return n < outer.v - vpn.v ? n : (unsigned)(outer.v - vpn.v);
 }
 
+/* The first page of a batch whose entry lies in this line. */
+static pw_vpn first_in_line(const struct pw_write_job *job, uint32_t stride, uint32_t line)
+{
+    uint64_t begin = (uint64_t)line << PW_LINE_SHIFT;
+    return (pw_vpn){job->vpn.v + (begin > job->place.v ? (begin - job->place.v) / stride : 0)};
+}
+
 /* Sectors [first, outer) of a line, as a mask. */
 static uint8_t sectors(uint32_t first, uint32_t outer)
 {
@@ -85,10 +93,8 @@ static void send(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsigned c
     uint64_t place = pw_page_table_entry(table, vpn, level).v;
     uint32_t from = place % PW_LINE_BYTES, to = from + (count - 1) * stride + ENTRY_BYTES;
     struct pw_request *r = pw_request_take(m->wiring.pool);
-    *r = (struct pw_request){.vaddr_line = vpn.v,
-                             .line = (uint32_t)(place >> PW_LINE_SHIFT),
+    *r = (struct pw_request){.line = (uint32_t)(place >> PW_LINE_SHIFT),
                              .owner = job,
-                             .source = (uint16_t)count,
                              .kind = PW_REQUEST_MANAGER_WRITE,
                              .sectors = sectors(from / PW_SECTOR_BYTES, (to + PW_SECTOR_BYTES - 1) / PW_SECTOR_BYTES),
                              .full = stride == ENTRY_BYTES
@@ -102,18 +108,19 @@ static void send(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsigned c
 void pw_page_manager_written(void *manager, struct pw_request *r, pw_cycle now)
 {
     struct pw_page_manager *m = manager;
-    uint32_t job = r->owner;
+    uint32_t job = r->owner, line = r->line;
     if (job != NO_JOB && job & PW_COPY_OWNER) {
         pw_migrator_answered(m, r, now);
         return;
     }
     pw_asid asid = r->app;
-    pw_vpn first = {r->vaddr_line};
-    unsigned count = r->source;
     pw_request_give(m->wiring.pool, r);
     m->writes_pending--;
     if (job == NO_JOB)
         return;
+    uint32_t stride = pw_table_of(m, asid)->config.entry_stride;
+    pw_vpn first = first_in_line(&m->jobs[job], stride, line);
+    unsigned count = entries_in_line(stride, first, m->jobs[job].outer);
     pw_entries_taken *taken = m->jobs[job].taken;
     bool last = --m->jobs[job].left == 0;
     if (last && m->wiring.timeline)
@@ -133,7 +140,12 @@ void pw_write_entries(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsig
         if (job == NO_JOB)
             return;
         pw_cycle now = m->wiring.events->now;
-        m->jobs[job] = (struct pw_write_job){.taken = taken, .sent = now, .vpn = vpn, .level = (uint8_t)level};
+        m->jobs[job] = (struct pw_write_job){.taken = taken,
+                                             .sent = now,
+                                             .vpn = vpn,
+                                             .outer = outer,
+                                             .place = pw_page_table_entry(pw_table_of(m, asid), vpn, level),
+                                             .level = (uint8_t)level};
         if (m->wiring.timeline)
             m->jobs[job].track = pw_lanes_take(&m->write_lanes, now);
         for (pw_vpn at = vpn; at.v < outer.v; at.v += entries_in_line(stride, at, outer))

@@ -149,7 +149,7 @@ static void run(uint32_t capacity)
     for (uint64_t key = 0; key < capacity; key++)
         pw_mshr_add(&s->mshr, key);
     assert_true(pw_mshr_full(&s->mshr));
-    assert_int_equal(s->pool.in_use, 0);
+    assert_int_equal(s->pool.records.in_use, 0);
     pw_mshr_release(&s->mshr);
     pw_request_pool_destroy(&s->pool);
     free(s);

@@ -121,7 +121,7 @@ static struct fixture *create(void)
 static void check(struct fixture *f)
 {
     assert_int_equal(pw_page_manager_pending(f->manager), 0);
-    assert_int_equal(f->pool.in_use, 0);
+    assert_int_equal(f->pool.records.in_use, 0);
     if (pw_address_spaces_check(f->spaces, 1, &f->t.err) != PW_OK)
         fail_msg("%s", f->t.err.message);
 }

@@ -1,0 +1,60 @@
+/* The chunks of a pool, and what happens when there is no memory for another one. */
+#include "sim/record_pool.h"
+
+#include "sim/host_memory.h"
+
+#include <stdlib.h>
+
+/* At the beginning of its memory; records follow at the next host cache line. */
+struct pw_record_chunk {
+    struct pw_record_chunk *next;
+};
+
+enum { CHUNK_HEAD = 64 };
+
+void pw_record_pool_init(struct pw_record_pool *p, struct pw_events *events, size_t bytes, size_t chunk_bytes,
+                         void *reserve, size_t reserved)
+{
+    *p = (struct pw_record_pool){
+        .events = events, .bytes = bytes, .chunk_bytes = chunk_bytes, .reserve = reserve, .reserved = reserved};
+}
+
+void pw_record_pool_destroy(struct pw_record_pool *p)
+{
+    for (struct pw_record_chunk *c = p->chunks, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    *p = (struct pw_record_pool){0};
+}
+
+static void *link_up(const struct pw_record_pool *p, unsigned char *records, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        *(void **)(void *)(records + i * p->bytes) = i + 1 < count ? records + (i + 1) * p->bytes : NULL;
+    return records;
+}
+
+/* Once memory is out, no event runs after the present one, but what that one puts into lists it may also take from them
+ * again, so every such record must be one of its own. Beyond the reserve a record can only be one that is sent off for
+ * good, as writes of page tables are, and all of them may be the same. */
+static void *take_reserve(struct pw_record_pool *p)
+{
+    if (p->events)
+        pw_events_out_of_memory(p->events);
+    size_t count = p->reserve_taken ? 1 : p->reserved;
+    p->reserve_taken = true;
+    return link_up(p, p->reserve + (p->reserved - count) * p->bytes, count);
+}
+
+void *pw_record_pool_grow(struct pw_record_pool *p)
+{
+    bool huge = p->chunk_bytes >= PW_HUGE_BYTES;
+    unsigned char *memory = huge ? pw_host_memory(1, p->chunk_bytes) : aligned_alloc(CHUNK_HEAD, p->chunk_bytes);
+    if (!memory)
+        return take_reserve(p);
+    struct pw_record_chunk *c = (struct pw_record_chunk *)(void *)memory;
+    c->next = p->chunks;
+    p->chunks = c;
+    return link_up(p, memory + CHUNK_HEAD, (p->chunk_bytes - CHUNK_HEAD) / p->bytes);
+}
