@@ -83,12 +83,6 @@ static void translation_failed(void *gpu, const struct pw_error *err)
     g->wiring.failed(g->wiring.system, err);
 }
 
-static void walked(void *gpu, pw_asid asid, pw_vpn vpn)
-{
-    const struct pw_gpu *g = gpu;
-    g->manager.walked(g->manager.manager, asid, vpn);
-}
-
 /* A line that the page manager writes may be one of page table. */
 static void managed(void *gpu, struct pw_request *r, pw_cycle now)
 {
@@ -110,7 +104,6 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                 c->walk,
                                 c->walk_cache,
                                 c->orders,
-                                c->sm.count,
                                 g->wiring.apps,
                                 c->sm.count * c->l1_tlb.tlb.mshrs,
                                 g->wiring.uvm != NULL,
@@ -124,7 +117,6 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                .sms = g,
                                .translated = pw_lsu_translated,
                                .stage = g->breakdown ? pw_breakdown_stage : NULL,
-                               .walked = g->wiring.tally_walks ? walked : NULL,
                                .unmapped = unmapped,
                                .failed = translation_failed};
     status = pw_mmu_create(&mmu, &to, &g->mmu, err);
@@ -376,6 +368,11 @@ unsigned pw_gpu_shootdown(struct pw_gpu *g, pw_asid asid, pw_vpn first, pw_vpn o
 void pw_gpu_connect_manager(struct pw_gpu *g, const struct pw_gpu_manager *manager)
 {
     g->manager = *manager;
+}
+
+struct pw_mmu *pw_gpu_mmu(struct pw_gpu *g)
+{
+    return g->mmu;
 }
 
 struct pw_memory *pw_gpu_memory(struct pw_gpu *g)

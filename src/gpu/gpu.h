@@ -93,7 +93,6 @@ struct pw_gpu_wiring {
     struct pw_timeline *timeline; /* or NULL */
     struct pw_page_log *page_log; /* or NULL */
     bool breakdown;               /* keep where the time of warps goes */
-    bool tally_walks;             /* the page manager is told of walks */
     struct pw_uvm *uvm;           /* demand paging, or NULL: all memory is mapped before it is accessed */
     struct pw_link *link;         /* to the host, with uvm */
     uint64_t frames;              /* of device memory; those behind them are host memory */
@@ -126,9 +125,7 @@ enum pw_status pw_gpu_check_idle(const struct pw_gpu *g, struct pw_error *err);
 /* Shootdown: no TLB holds a translation of these pages afterwards. Returns the number of entries dropped. */
 unsigned pw_gpu_shootdown(struct pw_gpu *g, pw_asid asid, pw_vpn first, pw_vpn outer);
 
-/* With demand paging. A page that an access waits for is mapped now. */
-void pw_gpu_page_arrived(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_cycle now);
-/* Whether accesses to a page's frames are in flight. */
+/* With demand paging. Whether accesses to a page's frames are in flight. */
 bool pw_gpu_page_busy(const struct pw_gpu *g, pw_pfn frame, enum pw_page_order order);
 /* A page that is not busy was unmapped: no TLB and no cache knows it afterwards. */
 void pw_gpu_forget_page(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_pfn frame, enum pw_page_order order);
@@ -143,12 +140,11 @@ struct pw_gpu_manager {
     void *manager;
     /* A request that it sent has been answered. */
     void (*answered)(void *manager, struct pw_request *r, pw_cycle now);
-    /* NULL, or told of each walk that has found a mapping. */
-    void (*walked)(void *manager, pw_asid asid, pw_vpn vpn);
 };
 void pw_gpu_connect_manager(struct pw_gpu *g, const struct pw_gpu_manager *manager);
 
-/* What requests are sent to and taken from. */
+/* What translates, and what requests are sent to and taken from. */
+struct pw_mmu *pw_gpu_mmu(struct pw_gpu *g);
 struct pw_memory *pw_gpu_memory(struct pw_gpu *g);
 struct pw_request_pool *pw_gpu_requests(struct pw_gpu *g);
 

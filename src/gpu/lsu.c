@@ -129,17 +129,29 @@ static void park(struct pw_sm *sm, struct pw_lsu_entry *e, const struct pw_mshr_
 }
 
 /* Lets a write wait until its page, of which the host has a copy too, is the only one. */
-static void ask_to_write(struct pw_sm *sm, pw_vpn vpn, pw_cycle now)
+static void ask_to_write(struct pw_gpu *g, struct pw_tlb_miss miss, pw_cycle now)
 {
-    pw_mmu_await_page(sm->gpu->mmu, sm->id, sm->app, vpn);
-    pw_uvm_write_waits(sm->gpu->wiring.uvm, sm->app, vpn, now);
+    pw_mmu_await_page(g->mmu, miss);
+    pw_uvm_write_waits(g->wiring.uvm, miss.asid, miss.vpn, now);
+}
+
+/* Sends for the translation of a page that the head misses, or for leave to write it. */
+static void send_miss(struct pw_sm *sm, const struct pw_lsu_entry *e, bool written, pw_cycle now)
+{
+    struct pw_gpu *g = sm->gpu;
+    struct pw_tlb_miss miss = {
+        .vpn = {e->page << g->page_order}, .sm = (uint16_t)sm->id, .warp = e->warp, .asid = sm->app};
+    miss.fill = PW_FILL_BOTH;
+    if (written)
+        ask_to_write(g, miss, now);
+    else
+        pw_mmu_request(g->mmu, miss, now + g->config.l1_tlb.tlb.latency);
 }
 
 /* The head's present page is not in the TLB, or there but not to be `written`. Returns what to wait for, if anything. */
 static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, bool written, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
-    pw_vpn vpn = {e->page << g->page_order};
     struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, e->page);
     if (miss) {
         g->tlb_counters[sm->app].merges++;
@@ -151,10 +163,7 @@ static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, bool
             pw_sm_timeline_miss(sm, miss, now);
         if (__builtin_expect(sm->watched, false))
             pw_breakdown_miss(sm, miss, written, now);
-        if (written)
-            ask_to_write(sm, vpn, now);
-        else
-            pw_mmu_request(g->mmu, sm->id, sm->app, vpn, now + g->config.l1_tlb.tlb.latency);
+        send_miss(sm, e, written, now);
     }
     miss->mask |= 1ULL << e->warp;
     if (g->config.l1_tlb.on_miss == PW_TLB_STALL_LSU || g->config.sm.serial)
@@ -331,22 +340,24 @@ static void replay_parked(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw
     waiting->written = false;
 }
 
-unsigned pw_lsu_translated(void *gpu, uint32_t sm_id, pw_vpn vpn, struct pw_translation t, pw_cycle now)
+unsigned pw_lsu_translated(void *gpu, struct pw_tlb_miss answered, struct pw_translation t, pw_cycle now)
 {
     struct pw_gpu *g = gpu;
-    struct pw_sm *sm = &g->sms[sm_id];
+    struct pw_sm *sm = &g->sms[answered.sm];
+    pw_vpn vpn = answered.vpn;
     uint64_t page = vpn.v >> g->page_order;
     if (!t.present) { /* it has left while the answer was under way */
-        pw_mmu_request(g->mmu, sm_id, sm->app, vpn, now);
+        pw_mmu_request(g->mmu, answered, now);
         return 0;
     }
     if (g->wiring.uvm && !pw_uvm_touch(g->wiring.uvm, sm->app, vpn, pw_lsu_write_waits(sm, page), now)) {
         if (__builtin_expect(sm->watched, false))
-            pw_breakdown_stage(g, sm_id, vpn, PW_MISS_FAR_FAULT, now);
-        ask_to_write(sm, vpn, now);
+            pw_breakdown_stage(g, sm->id, vpn, PW_MISS_FAR_FAULT, now);
+        ask_to_write(g, answered, now);
         return 0;
     }
-    pw_tlb_insert(&sm->tlb, sm->app, vpn, t);
+    if (answered.fill & PW_FILL_L1)
+        pw_tlb_insert(&sm->tlb, sm->app, vpn, t);
     pw_gpu_mark_known(g, sm, t.frame);
     struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);
     unsigned warps = (unsigned)__builtin_popcountll(miss->mask);

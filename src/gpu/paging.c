@@ -32,11 +32,6 @@ bool pw_gpu_write_waits(const struct pw_gpu *g, pw_asid asid, pw_vpn vpn)
     return false;
 }
 
-void pw_gpu_page_arrived(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_cycle now)
-{
-    pw_mmu_page_arrived(g->mmu, asid, vpn, now);
-}
-
 bool pw_gpu_page_busy(const struct pw_gpu *g, pw_pfn frame, enum pw_page_order order)
 {
     uint32_t in_flight = 0;

@@ -29,11 +29,6 @@ static pw_cycle paused_until(const void *system)
     return pw_gpu_paused_until(((const struct pw_system *)system)->gpu);
 }
 
-static void walked(void *manager, pw_asid asid, pw_vpn vpn)
-{
-    pw_page_manager_walked(manager, asid, vpn);
-}
-
 enum pw_status pw_pages_create(struct pw_system *s, struct pw_error *err)
 {
     const struct pw_config *c = &s->config;
@@ -46,6 +41,7 @@ enum pw_status pw_pages_create(struct pw_system *s, struct pw_error *err)
                                             .policies = &s->policies,
                                             .pool = pw_gpu_requests(s->gpu),
                                             .memory = pw_gpu_memory(s->gpu),
+                                            .mmu = pw_gpu_mmu(s->gpu),
                                             .physical = &s->physical,
                                             .spaces = s->spaces,
                                             .apps = s->app_count,
@@ -58,7 +54,7 @@ enum pw_status pw_pages_create(struct pw_system *s, struct pw_error *err)
     enum pw_status status = pw_page_manager_create(&c->coalesce, &c->compact, &wiring, &s->manager, err);
     if (status != PW_OK)
         return status;
-    pw_gpu_connect_manager(s->gpu, &(struct pw_gpu_manager){s->manager, pw_page_manager_written, walked});
+    pw_gpu_connect_manager(s->gpu, &(struct pw_gpu_manager){s->manager, pw_page_manager_written});
     s->physical.manager = s->manager;
     return PW_OK;
 }

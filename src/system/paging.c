@@ -83,7 +83,7 @@ static bool busy(void *system, pw_asid asid, pw_vpn vpn)
 
 static void replay(void *system, pw_asid asid, pw_vpn vpn, pw_cycle now)
 {
-    pw_gpu_page_arrived(((struct pw_system *)system)->gpu, asid, vpn, now);
+    pw_mmu_page_arrived(pw_gpu_mmu(((struct pw_system *)system)->gpu), asid, vpn, now);
 }
 
 static void failed(void *system, const struct pw_error *err)

@@ -1,7 +1,6 @@
 /* Builds a system, connects host programs with the GPU, and runs the event loop. */
 #include "system/system.h"
 
-#include "policy/coalesce/coalesce_policy.h"
 #include "sim/plural.h"
 
 #include <stdio.h>
@@ -190,7 +189,6 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
                                    .timeline = s->timeline,
                                    .page_log = s->page_log,
                                    .breakdown = s->spec->breakdown,
-                                   .tally_walks = pw_coalesce_config_policy(&s->config.coalesce)->tallies,
                                    .uvm = s->uvm,
                                    .link = s->link,
                                    .frames = pw_frames_total(s->physical.frames),

@@ -1,8 +1,12 @@
-/* The far-fault registers (UVM, Fig. 1, steps 3 and 6): which pages accesses wait for, since when, and their replay.
+/* The driver's table of faults (UVM, Figure 1, steps 3 to 6): for each page that is waited for, since when it is, how
+ * many accesses residency has still to hear of, and which registration of the page it is. Who waits is known to the
+ * far-fault registers of the MMU (vm/far_faults.h), or to whoever else a replay is sent to: the driver also runs
+ * without a GPU.
  *
- * A hash table by page number, linear probing, at most half full; removal moves what follows back into place, so that no
- * marks of removed registers pile up. There are as many registers as are needed: neither the paper nor the real fault
- * buffer, which the GPU refills on every replay, bounds them in a way that would delay anybody but the waiting. */
+ * A hash table by page number, linear probing, at most half full; removal moves what follows back into place, so
+ * that no marks of removed faults pile up. There are as many places as are needed: neither the paper nor the real
+ * fault buffer, which the GPU refills on every replay, bounds them in a way that would delay anybody but the
+ * waiting. */
 #include "uvm/driver_internal.h"
 
 #include <assert.h>

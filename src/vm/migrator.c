@@ -300,8 +300,9 @@ static bool double_tallies(struct pw_migrator *g)
     return true;
 }
 
-void pw_migrator_walked(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
+void pw_migrator_walked(void *manager, pw_asid asid, pw_vpn vpn)
 {
+    struct pw_page_manager *m = manager;
     struct pw_migrator *g = m->migrator;
     uint64_t key = (vpn.v >> PW_PAGE_2M << 8 | asid) + 1;
     struct tally *t = find_tally(g->tallies, g->tally_capacity, key);
@@ -354,6 +355,8 @@ enum pw_status pw_migrator_create(struct pw_page_manager *m, struct pw_error *er
     g->tallies = calloc(g->tally_capacity, sizeof *g->tallies);
     if (!g->tallies)
         return pw_fail_memory(err, "page manager");
+    if (m->wiring.mmu && m->coalescing->tallies)
+        pw_mmu_on_walk(m->wiring.mmu, pw_migrator_walked, m);
     if (m->wiring.timeline)
         g->track = pw_timeline_tracks(m->wiring.timeline, m->write_lanes.group, "moves", 1);
     return PW_OK;

@@ -1,25 +1,33 @@
 /* The shared half of address translation: the L2 TLB, its miss registers, and the page walker behind it.
  *
- * An SM whose L1 TLB misses sends the page's number; the answer comes back as a call. On its way the request takes a
- * port of the L2 TLB and is looked up; a hit answers after the latency. A miss takes a miss register, or merges into
- * the one that the page already has, and starts a walk. When there is no L2 TLB (design pwcache) requests go to the
- * miss registers directly.
+ * An SM whose L1 TLB misses sends the page's number; the answer comes back as a call (tlb_request.h). On its way the
+ * request takes a port of the L2 TLB and is looked up; a hit answers after the latency. A miss takes a miss register,
+ * or merges into the one that the page already has, and starts a walk. When there is no L2 TLB (design pwcache)
+ * requests go to the miss registers directly.
  *
  * The L2 TLB sits beside the L2 cache (MASK, Section 3, footnote 2), so a request and its answer each cross the
  * distance between SM and L2; they are small and are not charged for bandwidth. Large entries are probed before base
- * entries where both exist, each probe at the full latency (docs/decisions.md).
+ * entries where both exist, each probe at the full latency (docs/decisions.md). The SM says with its request whether
+ * the translation may be put into the L2 TLB (policy/fill); of several that merge, one that may is enough.
  *
- * The answer carries the translation that the TLB or the walk has returned, and that is the one which is used. The page
- * table is the judge: each translation is compared with it when it is returned and again when the answer arrives. Until
- * then its page may have left or moved, which no machine could do without a shootdown; that finds the answer under way
- * and puts it right, or takes it back. Where there was no shootdown, a difference is a defect and the run fails.
+ * The answer carries the translation that the TLB or the walk has returned, and that is the one which is used. The
+ * page table is asked once for a miss:
+ * - by the walk, when it ends; by the arrival of a page that had to come;
+ * - for a hit in the L2 TLB when the answer arrives, and there it is the judge: the TLB's frame is compared with its
+ *   own.
  *
- * Left out: the miss registers are looked up when a request arrives, with the tags, not when its lookup ends; a request
- * that merges into a walk in its last `latency` cycles is answered with it, up to that much too early. */
+ * Until an answer arrives its page may have left or moved, or become part of a large page. So an answer is taken as it
+ * is only if the page table has not changed since it was sent; otherwise the table is asked again. No machine could
+ * move a page without a shootdown, which finds the answer under way and puts it right, or takes it back. Where there
+ * was none, a difference is a defect and the run fails. What an L1 TLB returns is judged at each hit (gpu/lsu.c).
+ *
+ * Left out: the miss registers are looked up when a request arrives, with the tags, not when its lookup ends; a
+ * request that merges into a walk in its last `latency` cycles is answered with it, up to that much too early. */
 #ifndef PW_VM_MMU_H
 #define PW_VM_MMU_H
 
 #include "vm/tlb.h"
+#include "vm/tlb_request.h"
 #include "vm/walker.h"
 
 struct pw_l2_tlb_config {
@@ -46,7 +54,6 @@ struct pw_mmu_config {
     struct pw_walk_config walk;
     struct pw_walk_cache_config walk_cache;
     pw_page_orders orders;
-    uint32_t sms;
     unsigned apps;
     uint32_t requests; /* pages that all SMs can wait for at once */
     bool far_faults;   /* they may wait for pages that are not mapped */
@@ -61,13 +68,11 @@ struct pw_mmu_wiring {
     const struct pw_page_table *const *tables; /* by address space */
     struct pw_timeline *timeline;              /* or NULL */
     void *sms;
-    /* The translation of this page is at SM `sm`; not present: the page has left meanwhile, and the SM has to ask
+    /* The translation that was asked for is at its SM; not present: the page has left meanwhile, and the SM has to ask
      * again. Returns the number of warps that waited. */
-    unsigned (*translated)(void *sms, uint32_t sm, pw_vpn vpn, struct pw_translation translation, pw_cycle now);
+    unsigned (*translated)(void *sms, struct pw_tlb_miss miss, struct pw_translation translation, pw_cycle now);
     /* NULL, or called when the stage of an SM's miss is known to change, or to have changed, at `from`; before `translated`. */
     void (*stage)(void *sms, uint32_t sm, pw_vpn vpn, enum pw_miss_stage stage, pw_cycle from);
-    /* NULL, or told of each walk that has found a mapping. */
-    void (*walked)(void *sms, pw_asid asid, pw_vpn vpn);
     /* A walk found no mapping. True: the page will come, and pw_mmu_page_arrived says when. False: the run fails. */
     bool (*unmapped)(void *sms, pw_asid asid, pw_vpn vpn, pw_cycle now);
     /* A translation is wrong; the run must stop. */
@@ -79,15 +84,22 @@ enum pw_status pw_mmu_create(const struct pw_mmu_config *config, const struct pw
 void pw_mmu_destroy(struct pw_mmu *m);
 void pw_mmu_register(struct pw_mmu *m, struct pw_stats *stats);
 
-/* SM `sm` misses page vpn of its address space at time `at` (not before now). It must not ask again for the same page
- * before it has been answered. */
-void pw_mmu_request(struct pw_mmu *m, uint32_t sm, pw_asid asid, pw_vpn vpn, pw_cycle at);
+/* An L1 TLB has missed at time `at` (not before now). Its SM must not ask again for the same page before it has been
+ * answered. */
+void pw_mmu_request(struct pw_mmu *m, struct pw_tlb_miss miss, pw_cycle at);
 
-/* SM `sm` waits for a page without a walk, as for one that a walk did not find. The same holds. */
-void pw_mmu_await_page(struct pw_mmu *m, uint32_t sm, pw_asid asid, pw_vpn vpn);
+/* The SM waits for a page without a walk, as for one that a walk did not find. The same holds. */
+void pw_mmu_await_page(struct pw_mmu *m, struct pw_tlb_miss miss);
 
 /* A page that a walk did not find is mapped now: whoever waits for it is answered. */
 void pw_mmu_page_arrived(struct pw_mmu *m, pw_asid asid, pw_vpn vpn, pw_cycle now);
+
+/* Calls the listener whenever a walk has found a mapping, from now on. */
+typedef void pw_walked_fn(void *listener, pw_asid asid, pw_vpn vpn);
+void pw_mmu_on_walk(struct pw_mmu *m, pw_walked_fn *walked, void *listener);
+
+/* Lookups in the L2 TLB and those that hit, of an application since the beginning of the run. */
+void pw_mmu_l2_tlb_use(const void *mmu, unsigned app, uint64_t *out_lookups, uint64_t *out_hits);
 
 /* The L2 TLB, for tests that break it. */
 struct pw_tlb *pw_mmu_tlb(struct pw_mmu *m);

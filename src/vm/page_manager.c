@@ -147,12 +147,6 @@ void pw_page_manager_freed(struct pw_page_manager *m, pw_asid asid, pw_vpn first
         pw_migrator_freed(m, asid, first, outer);
 }
 
-void pw_page_manager_walked(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
-{
-    if (m->migrator)
-        pw_migrator_walked(m, asid, vpn);
-}
-
 uint64_t pw_page_manager_pending(const struct pw_page_manager *m)
 {
     return m->writes_pending + (m->migrator ? pw_migrator_pending(m->migrator) : 0);

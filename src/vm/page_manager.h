@@ -23,6 +23,7 @@
 #include "sim/policy_use.h"
 #include "sim/timeline.h"
 #include "vm/address_space.h"
+#include "vm/mmu.h"
 
 struct pw_coalesce_config {
     struct pw_policy_choice policy; /* of pw_coalesce_family */
@@ -67,6 +68,7 @@ struct pw_page_manager_wiring {
     struct pw_policies *policies; /* of the machine, or NULL */
     struct pw_request_pool *pool;
     struct pw_memory *memory; /* page-table writes; NULL: they take no time (tests) */
+    struct pw_mmu *mmu;       /* tells of walks a policy that wants to know; NULL: nobody does (tests) */
     struct pw_physical_memory *physical;
     struct pw_address_space *const *spaces; /* by asid */
     unsigned apps;
@@ -101,9 +103,6 @@ void pw_page_manager_evicting(struct pw_page_manager *m, pw_asid asid, pw_vpn vp
 
 /* The program has freed these pages; they are unmapped. */
 void pw_page_manager_freed(struct pw_page_manager *m, pw_asid asid, pw_vpn first, pw_vpn outer);
-
-/* A walk of this base page has ended: for policies that tally. */
-void pw_page_manager_walked(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn);
 
 /* An answer from memory. */
 void pw_page_manager_written(void *manager, struct pw_request *r, pw_cycle now);

@@ -66,7 +66,8 @@ void pw_pause_sms(struct pw_page_manager *m, pw_asid asid, uint64_t cycles);
 /* migrator.c */
 enum pw_status pw_migrator_create(struct pw_page_manager *m, struct pw_error *err);
 void pw_migrator_destroy(struct pw_migrator *g);
-void pw_migrator_walked(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn);
+/* The MMU tells of a walk of this base page: for policies that tally. */
+void pw_migrator_walked(void *manager, pw_asid asid, pw_vpn vpn);
 /* These pages leave, for whatever reason: a job that copies one of them is given up. */
 void pw_migrator_freed(struct pw_page_manager *m, pw_asid asid, pw_vpn first, pw_vpn outer);
 /* Gives the frame of its job back, if there is one. */

@@ -307,6 +307,7 @@ struct pw_translation pw_page_table_unmap(struct pw_page_table *t, pw_vpn vpn)
         region->kind = PW_TABLE_EMPTY;
     }
     t->mapped_pages -= 1ULL << was.order;
+    t->changes++;
     return was;
 }
 
@@ -356,6 +357,7 @@ bool pw_page_table_is_large(const struct pw_page_table *t, pw_vpn vpn)
 void pw_page_table_set_large(struct pw_page_table *t, pw_vpn vpn, bool on)
 {
     struct pw_table_region *region = region_at(t, vpn);
+    t->changes++;
     if (on) {
         region->frame.v = region->leaf->frames[0] - 1;
         region->kind = PW_TABLE_COALESCED;
@@ -403,6 +405,7 @@ pw_pfn pw_page_table_move(struct pw_page_table *t, pw_vpn vpn, pw_pfn frame)
     uint32_t *slot = &region_at(t, vpn)->leaf->frames[index_of(vpn, PW_TABLE_LEVELS)];
     pw_pfn was = {*slot - 1};
     *slot = frame.v + 1;
+    t->changes++;
     return was;
 }
 

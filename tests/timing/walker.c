@@ -27,15 +27,17 @@ struct fixture {
     unsigned count;
     uint32_t warps; /* that each answer is said to wake */
     struct pw_translation last;
+    struct pw_tlb_miss last_miss;
     struct pw_error failure;
 };
 
-static unsigned translated(void *object, uint32_t sm, pw_vpn vpn, struct pw_translation translation, pw_cycle now)
+static unsigned translated(void *object, struct pw_tlb_miss miss, struct pw_translation translation, pw_cycle now)
 {
     struct fixture *f = object;
     f->last = translation;
+    f->last_miss = miss;
     assert_true(f->count < ANSWERS);
-    f->answers[f->count++] = (struct answer){sm, vpn.v, now};
+    f->answers[f->count++] = (struct answer){miss.sm, miss.vpn.v, now};
     return f->warps;
 }
 
@@ -89,8 +91,7 @@ static struct fixture *create(const char *machine, const char *const *sets)
     for (unsigned i = 0; i < APPS; i++)
         map_pages(f, i);
     f->tlb = c->gpu.l2_tlb;
-    struct pw_mmu_config config = {c->gpu.l2_tlb, c->gpu.walk, c->gpu.walk_cache, c->gpu.orders, 128, APPS,
-                                   1024,          false};
+    struct pw_mmu_config config = {c->gpu.l2_tlb, c->gpu.walk, c->gpu.walk_cache, c->gpu.orders, APPS, 1024, false};
     struct pw_mmu_wiring wiring = {.events = f->events,
                                    .pool = &f->pool,
                                    .tables = f->tables,
@@ -107,10 +108,20 @@ static struct fixture *create(const char *machine, const char *const *sets)
     return f;
 }
 
+static void ask_to_fill(struct fixture *f, uint32_t sm, unsigned asid, uint64_t page, pw_cycle at, unsigned fill)
+{
+    struct pw_tlb_miss miss = {.vpn = {FIRST_PAGE + page},
+                               .sm = (uint16_t)sm,
+                               .warp = (uint8_t)(sm % 7),
+                               .asid = (pw_asid)asid,
+                               .fill = (uint8_t)fill};
+    pw_mmu_request(f->mmu, miss, at);
+}
+
 /* SM `sm` asks at `at` for a page of an address space. */
 static void ask(struct fixture *f, uint32_t sm, unsigned asid, uint64_t page, pw_cycle at)
 {
-    pw_mmu_request(f->mmu, sm, (pw_asid)asid, (pw_vpn){FIRST_PAGE + page}, at);
+    ask_to_fill(f, sm, asid, page, at, PW_FILL_BOTH);
 }
 
 static void run(struct fixture *f)
@@ -509,11 +520,78 @@ static void an_answer_that_differs_without_a_shootdown_fails_the_run(void **stat
             pw_page_table_unmap(f->owned[0], page);
         run(f);
         assert_int_equal(f->failure.status, PW_FAILED);
-        assert_non_null(strstr(f->failure.message, "the answer to a miss of an L1 TLB returned frame 0x"));
+        assert_non_null(strstr(f->failure.message, "a page walk returned frame 0x"));
         assert_non_null(
             strstr(f->failure.message, unmapped_too ? "the page table has no page" : "the page table has frame 0x"));
         destroy(f);
     }
+}
+
+/* Of the request, all comes back with the answer: that of a hit, and that of a walk to those who merged into it. */
+static void an_answer_says_for_whom_it_is(void **state)
+{
+    (void)state;
+    struct fixture *f = create("mosaic", fixed);
+    for (unsigned i = 0; i < 2; i++) {
+        ask_to_fill(f, 50, 1, 7, f->events->now, PW_FILL_L2);
+        ask_to_fill(f, 60, 1, 7, f->events->now + 1, PW_FILL_L1);
+        run(f);
+        assert_int_equal(f->last_miss.vpn.v, FIRST_PAGE + 7);
+        assert_int_equal(f->last_miss.sm, 60);
+        assert_int_equal(f->last_miss.gpu, 0);
+        assert_int_equal(f->last_miss.warp, 60 % 7);
+        assert_int_equal(f->last_miss.asid, 1);
+        assert_int_equal(f->last_miss.fill, PW_FILL_L1);
+    }
+    assert_int_equal(count(f, "walk.count"), 1);
+    assert_int_equal(count(f, "l2_tlb.hits"), 2);
+    destroy(f);
+}
+
+/* Whatever the order in which they asked. */
+static void those_that_share_a_walk_are_answered_in_the_order_of_sms(void **state)
+{
+    (void)state;
+    static const uint32_t sms[] = {70, 3, 127, 5, 71, 0, 4};
+    static const uint32_t sorted[] = {0, 3, 4, 5, 70, 71, 127};
+    struct fixture *f = create("mosaic", fixed);
+    for (unsigned i = 0; i < 7; i++)
+        ask(f, sms[i], 0, 9, i);
+    run(f);
+    assert_int_equal(f->count, 7);
+    for (unsigned i = 0; i < 7; i++)
+        assert_int_equal(f->answers[i].sm, sorted[i]);
+    assert_int_equal(count(f, "walk.count"), 1);
+    destroy(f);
+}
+
+/* Asks for a page twice, at the second time from SM 9; gives how long that takes. The first time, two SMs share
+ * the walk. */
+static pw_cycle time_after_fills(unsigned first, unsigned second)
+{
+    struct fixture *f = create("mosaic", fixed);
+    ask_to_fill(f, 0, 0, 9, 0, first);
+    ask_to_fill(f, 1, 0, 9, 1, second);
+    run(f);
+    assert_int_equal(f->count, 2);
+    assert_int_equal(answered(f, 1), hit_time(f) + WALK);
+    ask(f, 9, 0, 9, 1000);
+    run(f);
+    pw_cycle time = answered(f, 9) - 1000 - hit_time(f);
+    assert_int_equal(count(f, "l2_tlb.hits"), time == 0);
+    assert_int_equal(count(f, "walk.count"), time == 0 ? 1 : 2);
+    destroy(f);
+    return time;
+}
+
+static void the_l2_tlb_is_filled_if_one_of_those_that_wait_may_fill_it(void **state)
+{
+    (void)state;
+    assert_int_equal(time_after_fills(PW_FILL_BOTH, PW_FILL_BOTH), 0);
+    assert_int_equal(time_after_fills(PW_FILL_L2, PW_FILL_L1), 0);
+    assert_int_equal(time_after_fills(PW_FILL_L1, PW_FILL_L2), 0);
+    assert_int_equal(time_after_fills(PW_FILL_L1, PW_FILL_L1), WALK);
+    assert_int_equal(time_after_fills(0, 0), WALK);
 }
 
 int main(void)
@@ -534,6 +612,9 @@ int main(void)
         cmocka_unit_test(an_answer_carries_the_translation_of_the_walk_or_of_the_l2_tlb),
         cmocka_unit_test(a_shootdown_puts_an_answer_under_way_right),
         cmocka_unit_test(a_shootdown_takes_back_an_answer_whose_page_has_left),
+        cmocka_unit_test(an_answer_says_for_whom_it_is),
+        cmocka_unit_test(those_that_share_a_walk_are_answered_in_the_order_of_sms),
+        cmocka_unit_test(the_l2_tlb_is_filled_if_one_of_those_that_wait_may_fill_it),
         cmocka_unit_test(an_answer_that_differs_without_a_shootdown_fails_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,7 +143,7 @@ static void destroy(struct fixture *f)
 static void walk(struct fixture *f, uint64_t region, unsigned times)
 {
     for (unsigned i = 0; i < times; i++)
-        pw_page_manager_walked(f->manager, 0, page(f, region, i * 7 % PAGES));
+        pw_migrator_walked(f->manager, 0, page(f, region, i * 7 % PAGES));
 }
 
 static void run_until(struct fixture *f, pw_cycle outer)
@@ -361,7 +361,7 @@ static void utilisation_is_tallied_for_any_number_of_regions(void **state)
     (void)state;
     struct fixture *f = create();
     for (uint64_t region = 0; region < 5000; region++)
-        pw_page_manager_walked(f->manager, 0, (pw_vpn){(region + 1000) * PAGES}); /* nothing is mapped there */
+        pw_migrator_walked(f->manager, 0, (pw_vpn){(region + 1000) * PAGES}); /* nothing is mapped there */
     walk(f, 0, 1);
     walk(f, 2, 2);
     walk(f, 1, 1);

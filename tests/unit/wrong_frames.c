@@ -75,6 +75,34 @@ static void a_wrong_frame_from_the_l2_tlb_fails_the_run(void **state)
     assert_fails(t, "the L2 TLB");
 }
 
+/* Page 1 takes the place of page 0 in the L1 TLB, which so never returns what the L2 TLB has answered. */
+static void load_and_evict(struct pw_warp *w, struct timed *t)
+{
+    if (w->cta_index)
+        pw_compute(w, 5000);
+    timed_fetch(w, t, 0);
+    if (!w->cta_index)
+        return;
+    timed_fetch(w, t, PW_PAGE_BYTES);
+    timed_fetch(w, t, 256);
+}
+
+static void a_wrong_frame_that_the_l1_tlb_loses_before_its_second_use_fails_the_run(void **state)
+{
+    (void)state;
+    struct timed t = two_sms();
+    t.kernel = load_and_evict;
+    t.sets[1] = "l1_tlb.base_entries=1";
+    t.prepare = break_l2;
+    struct timed whole = t;
+    assert_fails(t, "the L2 TLB");
+    whole.prepare = NULL;
+    timed_run(&whole);
+    assert_int_equal(timed_count(&whole, "l1_tlb.hits"), 0);
+    assert_int_equal(timed_count(&whole, "l2_tlb.hits"), 2);
+    timed_end(&whole);
+}
+
 static void with_tlbs_that_work_the_run_ends_well(void **state)
 {
     (void)state;
@@ -90,6 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wrong_frame_from_an_l1_tlb_fails_the_run),
         cmocka_unit_test(a_wrong_frame_from_the_l2_tlb_fails_the_run),
+        cmocka_unit_test(a_wrong_frame_that_the_l1_tlb_loses_before_its_second_use_fails_the_run),
         cmocka_unit_test(with_tlbs_that_work_the_run_ends_well),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

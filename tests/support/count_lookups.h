@@ -1,0 +1,17 @@
+/* Put before a source of the simulator (-include), counts how often that source asks the page table. */
+#ifndef PW_TESTS_COUNT_LOOKUPS_H
+#define PW_TESTS_COUNT_LOOKUPS_H
+
+#include "vm/page_table.h"
+
+extern unsigned long lookups_counted;
+
+static inline struct pw_translation count_lookup(const struct pw_page_table *t, pw_vpn vpn)
+{
+    lookups_counted++;
+    return pw_page_table_lookup(t, vpn);
+}
+
+#define pw_page_table_lookup count_lookup
+
+#endif
