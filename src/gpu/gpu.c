@@ -211,6 +211,8 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
     if (status == PW_OK)
         status = init_tlb_level(g, err);
     if (status == PW_OK)
+        status = pw_fill_create(g, pw_policy_chosen(&pw_fill_family, &config->fill.policy), err);
+    if (status == PW_OK)
         give_sms(g);
     for (uint32_t i = 0; status == PW_OK && i < config->sm.count; i++)
         status = create_sm(g, i, err);
@@ -242,6 +244,7 @@ void pw_gpu_destroy(struct pw_gpu *g)
     for (uint32_t i = 0; g->sms && i < g->config.sm.count; i++)
         destroy_sm(g, &g->sms[i]);
     pw_policy_use_release(&g->schedule_use);
+    pw_policy_use_release(&g->fill.use);
     pw_mmu_destroy(g->mmu);
     pw_memory_destroy(g->memory);
     pw_breakdown_destroy(g->breakdown);

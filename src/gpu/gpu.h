@@ -7,6 +7,7 @@
 
 #include "log/page_log.h"
 #include "mem/l2.h"
+#include "policy/fill/fill_policy.h"
 #include "policy/warp/warp_policy.h"
 #include "sim/timeline.h"
 #include "uvm/driver.h"
@@ -50,6 +51,12 @@ struct pw_l1_tlb_config {
 
 extern const struct pw_option pw_l1_tlb_options[];
 
+struct pw_fill_config {
+    struct pw_policy_choice policy; /* of pw_fill_family */
+};
+
+extern const struct pw_option pw_fill_options[];
+
 struct pw_gpu_config {
     uint32_t clock_mhz;
     uint32_t launch_latency; /* from pw_launch to the first CTA */
@@ -57,6 +64,7 @@ struct pw_gpu_config {
     struct pw_l1d_config l1d;
     struct pw_l1_tlb_config l1_tlb;
     struct pw_l2_tlb_config l2_tlb;
+    struct pw_fill_config fill;
     struct pw_walk_config walk;
     struct pw_walk_cache_config walk_cache;
     struct pw_crossbar_config crossbar;

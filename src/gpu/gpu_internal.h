@@ -150,6 +150,13 @@ struct pw_frame_use {
     uint32_t known_to;  /* bit sm % 32: that SM may hold the translation of the page that begins here */
 };
 
+struct pw_fill {
+    unsigned (*may_fill)(void *state, pw_asid app, uint32_t sm, uint32_t warp); /* the policy's */
+    void *state;
+    struct pw_fill_environment environment;
+    struct pw_policy_use use;
+};
+
 struct pw_gpu {
     struct pw_gpu_config config;
     struct pw_gpu_wiring wiring;
@@ -160,6 +167,7 @@ struct pw_gpu {
     struct pw_warp_pool *warp_pool;
     const struct pw_warp_policy *schedule;
     struct pw_policy_use schedule_use;
+    struct pw_fill fill;
     struct pw_sm *sms;
     struct pw_load *loads;
     struct pw_lsu_entry *lsu_entries;
@@ -254,6 +262,15 @@ enum pw_status pw_sm_timeline_init(struct pw_sm *sm, struct pw_error *err);
 void pw_sm_timeline_miss(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now);
 void pw_sm_timeline_translated(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now);
 void pw_sm_timeline_stall(struct pw_sm *sm, uint32_t scheduler, pw_cycle from, pw_cycle now);
+
+/* fill.c: makes the instance of a policy of pw_fill_family, which is released with its use. */
+enum pw_status pw_fill_create(struct pw_gpu *g, const struct pw_policy *policy, struct pw_error *err);
+/* The TLBs that the translation of a page which this warp misses may be put into. */
+static inline uint8_t pw_may_fill(const struct pw_sm *sm, uint32_t warp)
+{
+    const struct pw_fill *f = &sm->gpu->fill;
+    return (uint8_t)(f->may_fill ? f->may_fill(f->state, sm->app, sm->id, warp) : PW_FILL_BOTH);
+}
 
 /* cta.c */
 void pw_gpu_dispatch(struct pw_gpu *g, unsigned app, pw_cycle now);

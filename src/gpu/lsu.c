@@ -141,7 +141,7 @@ static void send_miss(struct pw_sm *sm, const struct pw_lsu_entry *e, bool writt
     struct pw_gpu *g = sm->gpu;
     struct pw_tlb_miss miss = {
         .vpn = {e->page << g->page_order}, .sm = (uint16_t)sm->id, .warp = e->warp, .asid = sm->app};
-    miss.fill = PW_FILL_BOTH;
+    miss.fill = pw_may_fill(sm, miss.warp);
     if (written)
         ask_to_write(g, miss, now);
     else

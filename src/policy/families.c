@@ -6,6 +6,7 @@
 #include "policy/coalesce/coalesce_policy.h"
 #include "policy/compact/compact_policy.h"
 #include "policy/evict/evict_policy.h"
+#include "policy/fill/fill_policy.h"
 #include "policy/frame/frame_policy.h"
 #include "policy/prefetch/prefetch_policy.h"
 #include "policy/tlb/tlb_policy.h"
@@ -30,6 +31,16 @@ static const struct pw_policy *const warp[] = {
 #undef PW_POLICY
     NULL};
 const struct pw_policy_family pw_warp_family = {"warp", "warp schedule", warp};
+
+#define PW_POLICY(symbol) extern const struct pw_fill_policy pw_fill_policy_##symbol;
+#include "policy/fill/fill.def"
+#undef PW_POLICY
+static const struct pw_policy *const fill[] = {
+#define PW_POLICY(symbol) &pw_fill_policy_##symbol.head,
+#include "policy/fill/fill.def"
+#undef PW_POLICY
+    NULL};
+const struct pw_policy_family pw_fill_family = {"fill", "TLB fill", fill};
 
 #define PW_POLICY(symbol) extern const struct pw_frame_policy pw_frame_policy_##symbol;
 #include "policy/frame/frame.def"
@@ -81,6 +92,6 @@ static const struct pw_policy *const evict[] = {
     NULL};
 const struct pw_policy_family pw_evict_family = {"evict", "eviction", evict};
 
-const struct pw_policy_family *const pw_families[] = {
-    &pw_warp_family,     &pw_frame_family, &pw_coalesce_family, &pw_compact_family,
-    &pw_prefetch_family, &pw_evict_family, &pw_tlb_family,      NULL};
+const struct pw_policy_family *const pw_families[] = {&pw_warp_family,     &pw_fill_family,    &pw_frame_family,
+                                                      &pw_coalesce_family, &pw_compact_family, &pw_prefetch_family,
+                                                      &pw_evict_family,    &pw_tlb_family,     NULL};

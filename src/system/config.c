@@ -35,6 +35,7 @@ const struct pw_option_group pw_config_groups[] = {
     {"l1_tlb", pw_l1_tlb_options, GPU(l1_tlb)},
     {"l2_tlb", pw_tlb_options, GPU(l2_tlb.tlb)},
     {"l2_tlb", pw_l2_tlb_options, GPU(l2_tlb)},
+    {"fill", pw_fill_options, GPU(fill)},
     {"walk", pw_walk_options, GPU(walk)},
     {"pwc", pw_walk_cache_options, GPU(walk_cache)},
     {"page", pw_page_options, offsetof(struct pw_config, page)},

@@ -111,6 +111,7 @@ static const struct row rows[] = {
     {"l2_tlb.enabled", &plain, "on", "off"},
     {"l2_tlb.distance", &plain, "10", "20"},
     {"l2_tlb.ports", &plain, "1", "4"},
+    {"fill.policy", &plain, "always", "always"},
     {"walk.model", &plain, "memory", "fixed"},
     {"walk.latency", &fixed_walks, "500", "300"},
     {"walk.walkers", &plain, "64", "1"},
@@ -207,7 +208,7 @@ static const struct row rows[] = {
 static const char gives_up[] = "sim.progress_limit";
 
 /* The table of effects says of these that they never matter. */
-static const char *const never_matter[] = {"compact.threshold"};
+static const char *const never_matter[] = {"compact.threshold", "fill.policy"};
 
 static bool never_matters(const char *option)
 {

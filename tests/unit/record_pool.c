@@ -55,7 +55,7 @@ static void what_is_given_back_is_taken_next(void **state)
     pw_record_pool_destroy(&pool);
 }
 
-/* No host has a chunk as large as this. */
+/* There is no memory for a chunk as large as this. */
 static void without_memory_the_present_event_is_the_last_and_gets_the_reserve(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void without_memory_the_present_event_is_the_last_and_gets_the_reserve(vo
     struct pw_error err;
     struct pw_events *events = pw_events_create(&err);
     assert_non_null(events);
-    pw_record_pool_init(&pool, events, sizeof(struct record), SIZE_MAX / 2, reserve, RESERVED);
+    pw_record_pool_init(&pool, events, sizeof(struct record), SIZE_MAX, reserve, RESERVED);
     assert_false(events->out_of_memory);
     for (unsigned i = 0; i < RESERVED; i++) {
         struct record *r = pw_record_take(&pool);
