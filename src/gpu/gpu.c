@@ -305,8 +305,7 @@ static void register_breakdown(struct pw_gpu *g, struct pw_stats *stats)
     static const char *const ahead[] = {"warp.issue", "warp.resident"};
     pw_breakdown_register(g->breakdown, stats);
     for (size_t i = 0; i < 2; i++)
-        pw_stats_counter(stats, ahead[i], "cycles", NULL, g->open, sizeof *g->open,
-                         offsetof(struct pw_sm_open, issued));
+        pw_stats_further_place(stats, ahead[i], g->open, sizeof *g->open, offsetof(struct pw_sm_open, issued));
     pw_stats_identity(stats, "warp.issue", "sm.issued");
 }
 
@@ -315,10 +314,12 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
 #define COUNTER(name, unit, array, type, field, help)                                                                  \
     pw_stats_counter(stats, name, unit, help, g->array, sizeof *g->array, offsetof(struct type, field))
 #define SM(name, unit, field, help) COUNTER("sm." name, unit, counters, pw_sm_counters, field, help)
-#define OPEN(name, unit, field, help) COUNTER("sm." name, unit, open, pw_sm_open, field, help)
+#define OPEN(name, field)                                                                                              \
+    pw_stats_further_place(stats, "sm." name, g->open, sizeof *g->open, offsetof(struct pw_sm_open, field))
 #define TLB(name, field, help) COUNTER("l1_tlb." name, "lookups", tlb_counters, pw_tlb_counters, field, help)
 #define L1D(name, field, help) COUNTER("l1d." name, "accesses", l1d_counters, pw_l1d_counters, field, help)
     pw_stats_counter(stats, "sm.cycles", "cycles", NULL, &g->cycles, 0, 0);
+    pw_stats_common(stats, "sm.cycles");
     SM("issued", "instructions", issued, "Warp instructions issued.");
     SM("memory_instructions", "instructions", memory_instructions, "Those that access global memory.");
     SM("lines", "lines", lines, "128-byte lines they touch after coalescing.");
@@ -327,12 +328,12 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
     SM("launches", "launches", launches, "Kernel launches.");
     SM("ctas", "CTAs", ctas, "CTAs started.");
     SM("warps", "warps", warps, "Warps started.");
-    OPEN("issued", "instructions", issued, NULL);
-    OPEN("memory_instructions", "instructions", memory_instructions, NULL);
-    OPEN("stall_cycles", "cycles", stall_cycles, NULL);
-    OPEN("resident_cycles", "cycles", resident_cycles, NULL);
-    OPEN("lines_waiting", "lines", lines_waiting,
-         "Lines in the load-store units and those without a translation, at the end.");
+    OPEN("issued", issued);
+    OPEN("memory_instructions", memory_instructions);
+    OPEN("stall_cycles", stall_cycles);
+    OPEN("resident_cycles", resident_cycles);
+    COUNTER("sm.lines_waiting", "lines", open, pw_sm_open, lines_waiting,
+            "Lines in the load-store units and those without a translation, at the end.");
     pw_stats_level(stats, "sm.lines_waiting");
     TLB("lookups", lookups, "Lookups in the L1 TLBs, one per page of a memory instruction.");
     TLB("hits", hits, "Those that hit.");

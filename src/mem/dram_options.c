@@ -166,7 +166,6 @@ void pw_dram_register(struct pw_stats *stats, struct pw_dram_counters *counters)
         ROW("data.bytes", "bytes", data_bytes, "Bytes moved for everything but page-table reads."),
         ROW("busy_clocks", "DRAM clocks", busy_clocks, "Clocks in which a data bus carried data, over all channels."),
         ROW("accesses", "requests", reads, NULL),
-        ROW("accesses", "requests", writes, NULL),
         ROW("data.reads", "requests", data_reads, NULL),
         ROW("translation.latency", "cycles", translation_latency, NULL),
         ROW("data.latency", "cycles", data_latency, NULL),
@@ -174,6 +173,8 @@ void pw_dram_register(struct pw_stats *stats, struct pw_dram_counters *counters)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         pw_stats_counter(stats, rows[i].name, rows[i].unit, rows[i].help, counters, sizeof(*counters), rows[i].offset);
+    pw_stats_further_place(stats, "dram.accesses", counters, sizeof(*counters),
+                           offsetof(struct pw_dram_counters, writes));
     pw_stats_ratio(stats, "dram.translation.latency_mean", "cycles",
                    "Mean time of a page-table read from the DRAM queue to its last data.", "dram.translation.latency",
                    "dram.translation.reads", 1);

@@ -1,11 +1,11 @@
-/* Counters, metrics and snapshots.
+/* Registration of counters and metrics.
  *
- * Registration builds five tables; sealing sorts the places by counter and nothing is allocated afterwards. A snapshot
- * is then one pass over a flat array of addresses into a flat array of numbers, counter by counter and within a
- * counter application by application, so that an interval of a few thousand cycles can afford one. */
+ * It builds six tables; sealing sorts the cells (a counter in a scope) by counter and the places by cell, and
+ * nothing is allocated afterwards. What is read from them is in stats_values.c. */
 #include "sim/stats_private.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +21,7 @@ struct pw_stats *pw_stats_create(unsigned apps, struct pw_error *err)
         return NULL;
     }
     s->apps = apps;
+    s->scope = PW_SYSTEM_SCOPE;
     return s;
 }
 
@@ -31,6 +32,7 @@ void pw_stats_destroy(struct pw_stats *s)
     for (size_t i = 0; i < s->identities.count; i++)
         free(identity_at(s, i)->name);
     free(s->counters.items);
+    free(s->cells.items);
     free(s->places.items);
     free(s->metrics.items);
     free(s->identities.items);
@@ -69,9 +71,21 @@ int pw_stats_find_counter(struct pw_stats *s, const char *name)
     return -1;
 }
 
-static const struct metric *metric_at(const struct pw_stats *s, size_t index)
+void pw_stats_scope(struct pw_stats *s, const char *name)
 {
-    return (const struct metric *)s->metrics.items + index;
+    s->scope = PW_SYSTEM_SCOPE;
+    if (!name)
+        return;
+    unsigned scope = 0;
+    while (scope < s->scope_count && strcmp(s->scopes[scope], name) != 0)
+        scope++;
+    if (scope == PW_MAX_SCOPES) {
+        pw_stats_note(s, "statistics have more than %d scopes", PW_MAX_SCOPES);
+        return;
+    }
+    if (scope == s->scope_count)
+        s->scopes[s->scope_count++] = name;
+    s->scope = (int)scope;
 }
 
 static bool name_is_usable(struct pw_stats *s, const char *name)
@@ -100,34 +114,101 @@ static int add_counter(struct pw_stats *s, const char *name, const char *unit, c
         struct metric *m = pw_stats_append(s, &s->metrics, sizeof(*m));
         if (!m)
             return -1;
-        *m = (struct metric){name, unit, help, index, index, 1, false};
+        *m = (struct metric){
+            .name = name, .unit = unit, .help = help, .numerator = index, .denominator = index, .scale = 1};
     }
     return (int)index;
+}
+
+static void add_place(struct pw_stats *s, size_t cell, const void *base, size_t stride, size_t offset)
+{
+    struct place *p = pw_stats_append(s, &s->places, sizeof(*p));
+    if (p)
+        *p = (struct place){(const char *)base + offset, stride, (uint32_t)cell};
+}
+
+/* " in gpu0", or "" where nothing but the system is meant. */
+static const char *in_scope(const struct pw_stats *s, char *out, size_t capacity)
+{
+    *out = '\0';
+    if (s->scope != PW_SYSTEM_SCOPE)
+        snprintf(out, capacity, " in %s", s->scopes[s->scope]);
+    return out;
 }
 
 void pw_stats_counter(struct pw_stats *s, const char *name, const char *unit, const char *help, const void *base,
                       size_t stride, size_t offset)
 {
+    char where[64];
     int index = pw_stats_find_counter(s, name);
     if (index < 0)
         index = add_counter(s, name, unit, help);
-    else if (strcmp(counter_at(s, (size_t)index)->unit, unit) != 0)
-        pw_stats_note(s, "counter '%s' is in %s and in %s", name, counter_at(s, (size_t)index)->unit, unit);
     if (index < 0)
         return;
-    counter_at(s, (size_t)index)->common = stride == 0;
-    struct place *p = pw_stats_append(s, &s->places, sizeof(*p));
-    if (p)
-        *p = (struct place){(const char *)base + offset, stride, (uint32_t)index};
+    struct counter *c = counter_at(s, (size_t)index);
+    if (strcmp(c->unit, unit) != 0) {
+        pw_stats_note(s, "counter '%s' is in %s and in %s", name, c->unit, unit);
+        return;
+    }
+    if (c->scopes & scope_bit(s->scope)) {
+        pw_stats_note(s, "counter '%s' is registered twice%s", name, in_scope(s, where, sizeof where));
+        return;
+    }
+    c->common = stride == 0;
+    c->scopes |= scope_bit(s->scope);
+    struct cell *cell = pw_stats_append(s, &s->cells, sizeof(*cell));
+    if (!cell)
+        return;
+    *cell = (struct cell){.counter = (uint32_t)index, .scope = s->scope};
+    add_place(s, s->cells.count - 1, base, stride, offset);
+}
+
+void pw_stats_further_place(struct pw_stats *s, const char *name, const void *base, size_t stride, size_t offset)
+{
+    char where[64];
+    int index = pw_stats_find_counter(s, name);
+    for (size_t i = s->cells.count; index >= 0 && i > 0; i--) {
+        const struct cell *cell = cell_at(s, i - 1);
+        if (cell->counter != (uint32_t)index || cell->scope != s->scope)
+            continue;
+        if (counter_at(s, (size_t)index)->common != (stride == 0))
+            pw_stats_note(s, "counter '%s' is both common to all applications and not", name);
+        add_place(s, i - 1, base, stride, offset);
+        return;
+    }
+    pw_stats_note(s, "counter '%s' has a further place, but is not registered%s", name,
+                  in_scope(s, where, sizeof where));
+}
+
+static struct counter *find_to_mark(struct pw_stats *s, const char *kind, const char *name)
+{
+    int index = pw_stats_find_counter(s, name);
+    if (index < 0)
+        pw_stats_note(s, "%s '%s' is not registered", kind, name);
+    return index < 0 ? NULL : counter_at(s, (size_t)index);
 }
 
 void pw_stats_level(struct pw_stats *s, const char *name)
 {
-    int index = pw_stats_find_counter(s, name);
-    if (index < 0)
-        pw_stats_note(s, "level '%s' is not registered", name);
-    else
-        counter_at(s, (size_t)index)->level = true;
+    struct counter *c = find_to_mark(s, "level", name);
+    if (c)
+        c->level = true;
+}
+
+void pw_stats_maximum(struct pw_stats *s, const char *name)
+{
+    struct counter *c = find_to_mark(s, "maximum", name);
+    if (!c)
+        return;
+    c->level = true;
+    c->across = ACROSS_LARGEST;
+}
+
+void pw_stats_common(struct pw_stats *s, const char *name)
+{
+    struct counter *c = find_to_mark(s, "common counter", name);
+    if (c)
+        c->across = ACROSS_ONCE;
 }
 
 void pw_stats_ratio(struct pw_stats *s, const char *name, const char *unit, const char *help, const char *numerator,
@@ -144,39 +225,79 @@ void pw_stats_ratio(struct pw_stats *s, const char *name, const char *unit, cons
         return;
     }
     int known = pw_stats_find(s, name);
-    if (known >= 0) {
-        const struct metric *m = metric_at(s, (size_t)known);
-        if (m->numerator != (uint32_t)over || m->denominator != (uint32_t)under || m->scale != scale)
-            pw_stats_note(s, "there are two metrics '%s'", name);
+    struct metric *m = known < 0 ? NULL : metric_at(s, (size_t)known);
+    if (m && (m->scopes & scope_bit(s->scope) || m->numerator != (uint32_t)over || m->denominator != (uint32_t)under ||
+              m->scale != scale)) {
+        pw_stats_note(s, "there are two metrics '%s'", name);
         return;
     }
-    if (!name_is_usable(s, name))
-        return;
-    struct metric *m = pw_stats_append(s, &s->metrics, sizeof(*m));
+    if (!m && name_is_usable(s, name) && (m = pw_stats_append(s, &s->metrics, sizeof(*m))))
+        *m = (struct metric){.name = name,
+                             .unit = unit,
+                             .help = help,
+                             .numerator = (uint32_t)over,
+                             .denominator = (uint32_t)under,
+                             .scale = scale,
+                             .is_ratio = true};
     if (m)
-        *m = (struct metric){name, unit, help, (uint32_t)over, (uint32_t)under, scale, true};
+        m->scopes |= scope_bit(s->scope);
 }
 
-/* Counting sort of the places by counter; the order within a counter does not matter to a sum. */
+/* By counter, and within one in order of scopes, the system's first. */
+static int by_counter(const void *x, const void *y)
+{
+    const struct cell *a = x, *b = y;
+    if (a->counter != b->counter)
+        return a->counter < b->counter ? -1 : 1;
+    return (a->scope > b->scope) - (a->scope < b->scope);
+}
+
+/* Sorts the cells and says where each has gone, so that places find theirs; NULL: out of memory. */
+static uint32_t *sort_cells(struct pw_stats *s)
+{
+    size_t count = s->cells.count;
+    uint32_t *moved = reallocarray(NULL, count + 1, sizeof(*moved));
+    if (!moved)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        cell_at(s, i)->first_place = i; /* for now, where it was */
+    if (count)
+        qsort(s->cells.items, count, sizeof(struct cell), by_counter);
+    for (uint32_t i = 0; i < count; i++) {
+        moved[cell_at(s, i)->first_place] = i;
+        struct counter *c = counter_at(s, cell_at(s, i)->counter);
+        c->first_cell = c->outer_cell ? c->first_cell : i;
+        c->outer_cell = i + 1;
+    }
+    return moved;
+}
+
+/* Counting sort of the places by cell; the order within a cell does not matter to a sum. */
 static void group_places(struct pw_stats *s)
 {
     size_t count = s->places.count;
     struct place *places = s->places.items, *grouped = reallocarray(NULL, count + 1, sizeof(*grouped));
-    if (!grouped) {
+    uint32_t *moved = sort_cells(s);
+    if (!grouped || !moved) {
         pw_stats_note(s, "out of memory for statistics");
+        free(grouped);
+        free(moved);
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        counter_at(s, places[i].counter)->outer_place++;
+    for (size_t i = 0; i < count; i++) {
+        places[i].cell = moved[places[i].cell];
+        cell_at(s, places[i].cell)->outer_place++;
+    }
     uint32_t first = 0;
-    for (size_t i = 0; i < s->counters.count; i++) {
-        struct counter *c = counter_at(s, i);
+    for (size_t i = 0; i < s->cells.count; i++) {
+        struct cell *c = cell_at(s, i);
         uint32_t size = c->outer_place;
         c->first_place = c->outer_place = first;
         first += size;
     }
     for (size_t i = 0; i < count; i++)
-        grouped[counter_at(s, places[i].counter)->outer_place++] = places[i];
+        grouped[cell_at(s, places[i].cell)->outer_place++] = places[i];
+    free(moved);
     free(places);
     s->places.items = grouped;
 }
@@ -190,72 +311,4 @@ enum pw_status pw_stats_seal(struct pw_stats *s, struct pw_error *err)
     if (s->error.status != PW_OK)
         return pw_fail(err, s->error.status, "%s", s->error.message);
     return PW_OK;
-}
-
-size_t pw_stats_raw_count(const struct pw_stats *s)
-{
-    return s->counters.count * s->apps;
-}
-
-uint64_t pw_stats_read(const struct pw_stats *s, uint32_t counter, unsigned app)
-{
-    const struct counter *c = counter_at(s, counter);
-    const struct place *places = s->places.items;
-    uint64_t sum = 0;
-    for (uint32_t i = c->first_place; i < c->outer_place; i++)
-        sum += *(const uint64_t *)(places[i].base + app * places[i].stride);
-    return sum;
-}
-
-void pw_stats_snapshot(const struct pw_stats *s, uint64_t *out)
-{
-    for (uint32_t counter = 0; counter < s->counters.count; counter++)
-        for (unsigned app = 0; app < s->apps; app++)
-            *out++ = pw_stats_read(s, counter, app);
-}
-
-size_t pw_stats_count(const struct pw_stats *s)
-{
-    return s->metrics.count;
-}
-
-struct pw_metric_info pw_stats_info(const struct pw_stats *s, size_t index)
-{
-    const struct metric *m = metric_at(s, index);
-    return (struct pw_metric_info){m->name, m->unit, m->help, m->is_ratio};
-}
-
-static uint64_t between(const struct pw_stats *s, uint32_t counter, int app, const uint64_t *from, const uint64_t *to)
-{
-    bool all = app < 0 && !counter_at(s, counter)->common;
-    unsigned first = app < 0 ? 0 : (unsigned)app, outer = all ? s->apps : first + 1;
-    uint64_t sum = 0;
-    for (size_t i = (size_t)counter * s->apps + first; i < (size_t)counter * s->apps + outer; i++)
-        sum += to[i] - (from && !counter_at(s, counter)->level ? from[i] : 0);
-    return sum;
-}
-
-double pw_stats_value(const struct pw_stats *s, size_t index, int app, const uint64_t *from, const uint64_t *to)
-{
-    const struct metric *m = metric_at(s, index);
-    double over = (double)between(s, m->numerator, app, from, to);
-    if (!m->is_ratio)
-        return over;
-    uint64_t under = between(s, m->denominator, app, from, to);
-    return under ? m->scale * over / (double)under : 0;
-}
-
-uint64_t pw_stats_exact(const struct pw_stats *s, size_t index, int app, const uint64_t *from, const uint64_t *to)
-{
-    const struct metric *m = metric_at(s, index);
-    assert(!m->is_ratio);
-    return between(s, m->numerator, app, from, to);
-}
-
-int pw_stats_find(const struct pw_stats *s, const char *name)
-{
-    for (size_t i = 0; i < s->metrics.count; i++)
-        if (!strcmp(metric_at(s, i)->name, name))
-            return (int)i;
-    return -1;
 }

@@ -22,7 +22,7 @@ static void add_identity(struct pw_stats *s, char *name, pw_identity_fn *check, 
         free(name);
         return;
     }
-    *identity = (struct identity){.name = name, .check = check, .object = object};
+    *identity = (struct identity){.name = name, .scopes = scope_bit(s->scope), .check = check, .object = object};
 }
 
 void pw_stats_identity(struct pw_stats *s, const char *left, const char *right)
@@ -32,6 +32,7 @@ void pw_stats_identity(struct pw_stats *s, const char *left, const char *right)
         name = NULL;
     for (size_t i = 0; name && i < s->identities.count; i++)
         if (!strcmp(identity_at(s, i)->name, name)) {
+            identity_at(s, i)->scopes |= scope_bit(s->scope);
             free(name);
             return;
         }
@@ -43,6 +44,7 @@ void pw_stats_identity_check(struct pw_stats *s, const char *name, pw_identity_f
     add_identity(s, strdup(name), check, object);
 }
 
+/* A counter by its name, which every scope of the identity must have; -1 and a note otherwise. */
 static int resolve(struct pw_stats *s, const struct identity *identity, const char *text, size_t length)
 {
     char name[PW_METRIC_NAME_CAPACITY];
@@ -52,8 +54,16 @@ static int resolve(struct pw_stats *s, const struct identity *identity, const ch
         name[length] = '\0';
         index = pw_stats_find_counter(s, name);
     }
-    if (index < 0)
+    if (index < 0) {
         pw_stats_note(s, "identity '%s' speaks of the unknown counter '%.*s'", identity->name, (int)length, text);
+        return -1;
+    }
+    for (unsigned scope = 0; scope < s->scope_count; scope++)
+        if (identity->scopes & ~counter_at(s, (size_t)index)->scopes & scope_bit((int)scope)) {
+            pw_stats_note(s, "identity '%s' speaks of the counter '%s', which %s has not", identity->name, name,
+                          s->scopes[scope]);
+            return -1;
+        }
     return index;
 }
 
@@ -81,13 +91,32 @@ static void resolve_terms(struct pw_stats *s, struct identity *identity)
     identity->outer_term = (uint32_t)s->terms.count;
 }
 
+/* Scopes have identities of the same name that need code; where there are several, each is named after its own. */
+static void name_scope(struct pw_stats *s, struct identity *identity)
+{
+    char *name;
+    for (unsigned scope = 0; s->scope_count > 1 && scope < s->scope_count; scope++) {
+        if (!(identity->scopes & scope_bit((int)scope)))
+            continue;
+        if (asprintf(&name, "%s: %s", s->scopes[scope], identity->name) < 0) {
+            pw_stats_note(s, "out of memory for identities");
+            return;
+        }
+        free(identity->name);
+        identity->name = name;
+    }
+}
+
 void pw_stats_resolve_identities(struct pw_stats *s)
 {
     if (s->sealed)
         return;
-    for (size_t i = 0; i < s->identities.count; i++)
-        if (!identity_at(s, i)->check)
+    for (size_t i = 0; i < s->identities.count; i++) {
+        if (identity_at(s, i)->check)
+            name_scope(s, identity_at(s, i));
+        else
             resolve_terms(s, identity_at(s, i));
+    }
 }
 
 size_t pw_stats_identity_count(const struct pw_stats *s)
@@ -100,28 +129,33 @@ const char *pw_stats_identity_name(const struct pw_stats *s, size_t index)
     return identity_at(s, index)->name;
 }
 
-static uint64_t growth(const struct pw_stats *s, uint32_t counter, unsigned app, const uint64_t *from,
-                       const uint64_t *to)
+static enum pw_status check_in(const struct pw_stats *s, const struct identity *identity, int scope,
+                               const struct window *w, struct pw_error *err)
 {
-    size_t at = (size_t)counter * s->apps + app;
-    return to[at] - (from ? from[at] : 0);
+    const struct term *terms = s->terms.items;
+    uint64_t left = pw_stats_amount(s, identity->left, scope, w), right = 0;
+    for (uint32_t i = identity->first_term; i < identity->outer_term; i++)
+        right += terms[i].factor * pw_stats_amount(s, terms[i].counter, scope, w);
+    if (left == right)
+        return PW_OK;
+    bool apart = scope != PW_ALL_SCOPES;
+    return pw_fail(err, PW_FAILED,
+                   "identity '%s' is broken: app%u%s%s has %" PRIu64 " on the left and %" PRIu64 " on the right",
+                   identity->name, w->first_app, apart ? " on " : "", apart ? s->scopes[scope] : "", left, right);
 }
 
 enum pw_status pw_stats_identity_between(const struct pw_stats *s, size_t index, unsigned app, const uint64_t *from,
                                          const uint64_t *to, struct pw_error *err)
 {
     const struct identity *identity = identity_at(s, index);
+    const struct window w = {.first_app = app, .outer_app = app + 1, .from = from, .to = to, .growth = true};
     if (identity->check)
         return PW_OK;
-    const struct term *terms = s->terms.items;
-    uint64_t left = growth(s, identity->left, app, from, to), right = 0;
-    for (uint32_t i = identity->first_term; i < identity->outer_term; i++)
-        right += terms[i].factor * growth(s, terms[i].counter, app, from, to);
-    if (left == right)
-        return PW_OK;
-    return pw_fail(err, PW_FAILED,
-                   "identity '%s' is broken: app%u has %" PRIu64 " on the left and %" PRIu64 " on the right",
-                   identity->name, app, left, right);
+    enum pw_status status = PW_OK;
+    for (unsigned scope = 0; s->scope_count > 1 && status == PW_OK && scope < s->scope_count; scope++)
+        if (identity->scopes & scope_bit((int)scope))
+            status = check_in(s, identity, (int)scope, &w, err);
+    return status == PW_OK ? check_in(s, identity, PW_ALL_SCOPES, &w, err) : status;
 }
 
 enum pw_status pw_stats_identity_run(struct pw_stats *s, size_t index, struct pw_error *err)

@@ -158,19 +158,21 @@ static void add_options(struct box *b, const struct pw_options *options)
 static void add_metrics(struct box *b, const struct pw_system *s)
 {
     struct pw_result *r = &b->result;
-    size_t count = pw_stats_count(s->stats), groups = 1 + s->app_count;
-    r->metrics = take(b, groups * count, sizeof *r->metrics);
-    for (size_t group = 0; r->metrics && group < groups; group++) {
-        int app = (int)group - 1;
+    size_t count = pw_stats_count(s->stats), views = pw_stats_view_count(s->stats);
+    r->metrics = take(b, views * count, sizeof *r->metrics);
+    for (size_t k = 0; r->metrics && k < views; k++) {
+        struct pw_stats_view view = pw_stats_view(s->stats, k);
         for (size_t i = 0; i < count; i++) {
+            if (!pw_stats_has(s->stats, i, view.scope))
+                continue;
             struct pw_metric_info info = pw_stats_info(s->stats, i);
             struct pw_metric *m = &r->metrics[r->metric_count++];
-            m->name = app < 0 ? text(b, "gpu0.%s", info.name) : text(b, "app%d.%s", app, info.name);
+            m->name = text(b, "%s.%s", view.prefix, info.name);
             m->unit = text(b, "%s", info.unit);
             m->is_integer = !info.is_ratio;
-            m->real = pw_stats_value(s->stats, i, app, s->region_from, s->region_to);
+            m->real = pw_stats_value_in(s->stats, i, view.scope, view.app, s->region_from, s->region_to);
             if (m->is_integer)
-                m->integer = pw_stats_exact(s->stats, i, app, s->region_from, s->region_to);
+                m->integer = pw_stats_exact_in(s->stats, i, view.scope, view.app, s->region_from, s->region_to);
         }
     }
 }

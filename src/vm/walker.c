@@ -308,8 +308,7 @@ void pw_walker_register(struct pw_walker *w, struct pw_stats *stats)
     COUNTER("walk.queue_sum", "cycles", queued, NULL);
     COUNTER("walk.active_sum", "cycles", active, NULL);
     COUNTER("walk.walker_cycles", "cycles", active, NULL);
-    pw_stats_counter(stats, "walk.walker_cycles", "cycles", NULL, w->open, sizeof *w->open,
-                     offsetof(struct walks_open, active));
+    pw_stats_further_place(stats, "walk.walker_cycles", w->open, sizeof *w->open, offsetof(struct walks_open, active));
     COUNTER("walk.warps_stalled_sum", "warps", warps_stalled, NULL);
     COUNTER("walk.sms_stalled_sum", "SMs", sms_stalled, NULL);
     pw_stats_ratio(stats, "walk.latency_mean", "cycles", "Mean time of a walk, from the TLB miss to its end.",
@@ -326,8 +325,8 @@ void pw_walker_register(struct pw_walker *w, struct pw_stats *stats)
                      &w->most_active, 0, 0);
     pw_stats_counter(stats, "walk.warps_stalled_max", "warps", "Most warps of one SM that have waited for one walk.",
                      &w->most_warps_stalled, 0, 0);
-    pw_stats_level(stats, "walk.concurrent_max");
-    pw_stats_level(stats, "walk.warps_stalled_max");
+    pw_stats_maximum(stats, "walk.concurrent_max");
+    pw_stats_maximum(stats, "walk.warps_stalled_max");
     COUNTER("pwc.lookups", "lookups", cache_lookups, "Lookups in the page walk cache.");
     COUNTER("pwc.hits", "lookups", cache_hits, "Those that hit.");
     COUNTER("pwc.misses", "lookups", cache_misses, "Those that missed.");

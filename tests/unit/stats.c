@@ -22,18 +22,29 @@ struct fixture {
     struct counts units[UNITS][APPS];
 };
 
+static void register_unit(struct fixture *f, int unit)
+{
+    const struct counts *base = f->units[unit];
+    pw_stats_counter(f->stats, "t.lookups", "lookups", "Lookups.", base, sizeof(*base),
+                     offsetof(struct counts, lookups));
+    pw_stats_counter(f->stats, "t.hits", "lookups", "Hits.", base, sizeof(*base), offsetof(struct counts, hits));
+    pw_stats_counter(f->stats, "t.misses", "lookups", NULL, base, sizeof(*base), offsetof(struct counts, misses));
+    pw_stats_counter(f->stats, "t.cycles", "cycles", NULL, base, sizeof(*base), offsetof(struct counts, cycles));
+    pw_stats_ratio(f->stats, "t.latency_mean", "cycles", "Mean latency.", "t.cycles", "t.lookups", 1);
+    pw_stats_identity(f->stats, "t.lookups", "t.hits + t.misses");
+}
+
 static void register_all(struct fixture *f)
 {
-    for (int u = 0; u < UNITS; u++) {
+    register_unit(f, 0);
+    for (int u = 1; u < UNITS; u++) {
         const struct counts *base = f->units[u];
-        pw_stats_counter(f->stats, "t.lookups", "lookups", "Lookups.", base, sizeof(*base),
-                         offsetof(struct counts, lookups));
-        pw_stats_counter(f->stats, "t.hits", "lookups", "Hits.", base, sizeof(*base), offsetof(struct counts, hits));
-        pw_stats_counter(f->stats, "t.misses", "lookups", NULL, base, sizeof(*base), offsetof(struct counts, misses));
-        pw_stats_counter(f->stats, "t.cycles", "cycles", NULL, base, sizeof(*base), offsetof(struct counts, cycles));
-        pw_stats_ratio(f->stats, "t.latency_mean", "cycles", "Mean latency.", "t.cycles", "t.lookups", 1);
-        pw_stats_identity(f->stats, "t.lookups", "t.hits + t.misses");
+        pw_stats_further_place(f->stats, "t.lookups", base, sizeof(*base), offsetof(struct counts, lookups));
+        pw_stats_further_place(f->stats, "t.hits", base, sizeof(*base), offsetof(struct counts, hits));
+        pw_stats_further_place(f->stats, "t.misses", base, sizeof(*base), offsetof(struct counts, misses));
+        pw_stats_further_place(f->stats, "t.cycles", base, sizeof(*base), offsetof(struct counts, cycles));
     }
+    pw_stats_identity(f->stats, "t.lookups", "t.hits + t.misses"); /* said twice, it is still one */
     pw_stats_ratio(f->stats, "t.hit_rate", "%", "Share of hits.", "t.hits", "t.lookups", 100);
 }
 
@@ -124,7 +135,7 @@ static void identity_is_checked_for_every_application_over_all_units(void **stat
 {
     struct fixture *f = *state;
     struct pw_error err;
-    assert_int_equal(pw_stats_identity_count(f->stats), 1); /* registered by both units, which are summed */
+    assert_int_equal(pw_stats_identity_count(f->stats), 1); /* registered twice */
     assert_string_equal(pw_stats_identity_name(f->stats, 0), "t.lookups = t.hits + t.misses");
     f->units[0][2] = (struct counts){10, 1, 2, 0};
     f->units[1][2] = (struct counts){5, 5, 7, 0};
@@ -242,6 +253,42 @@ static void register_badly(struct pw_stats *s, int way)
     case 10:
         pw_stats_identity(s, too_long, "a");
         break;
+    case 11:
+        pw_stats_counter(s, "a", "x", "A.", &field, 0, 0);
+        break;
+    case 12:
+        pw_stats_scope(s, "gpu0");
+        pw_stats_counter(s, "a", "x", "A.", &field, 0, 0);
+        pw_stats_scope(s, "gpu1");
+        pw_stats_counter(s, "a", "x", "A.", &field, 0, 0);
+        pw_stats_scope(s, "gpu0");
+        pw_stats_counter(s, "a", "x", "A.", &field, 0, 0);
+        break;
+    case 13:
+        pw_stats_further_place(s, "b", &field, 0, 0);
+        break;
+    case 14:
+        pw_stats_scope(s, "gpu0");
+        pw_stats_further_place(s, "a", &field, 0, 0);
+        break;
+    case 15:
+        pw_stats_further_place(s, "a", &field, sizeof field, 0);
+        break;
+    case 16:
+        pw_stats_ratio(s, "r", "x", "R.", "a", "a", 1);
+        pw_stats_ratio(s, "r", "x", "R.", "a", "a", 1);
+        break;
+    case 17:
+        pw_stats_scope(s, "gpu0");
+        pw_stats_counter(s, "b", "x", "B.", &field, 0, 0);
+        pw_stats_identity(s, "b", "a");
+        break;
+    case 18:
+        pw_stats_maximum(s, "b");
+        break;
+    case 19:
+        pw_stats_common(s, "b");
+        break;
     }
 }
 
@@ -263,6 +310,15 @@ static void bad_registration_is_reported_by_seal(void **state)
         "identity 't.a_name_of_sixty_four_characters_which_is_one_more_than_there_is = a' speaks of the unknown "
         "counter "
         "'t.a_name_of_sixty_four_characters_which_is_one_more_than_there_is'",
+        "counter 'a' is registered twice",
+        "counter 'a' is registered twice in gpu0",
+        "counter 'b' has a further place, but is not registered",
+        "counter 'a' has a further place, but is not registered in gpu0",
+        "counter 'a' is both common to all applications and not",
+        "there are two metrics 'r'",
+        "identity 'b = a' speaks of the counter 'a', which gpu0 has not",
+        "maximum 'b' is not registered",
+        "common counter 'b' is not registered",
     };
     for (int way = 0; way < (int)(sizeof(messages) / sizeof(*messages)); way++) {
         struct pw_error err;
@@ -287,7 +343,6 @@ static void number_of_applications_is_checked(void **state)
     pw_stats_destroy(NULL);
 }
 
-/* Units registered in any order, under names that are equal but not the same string. */
 /* A stride of 0: every application has the value, and so have all of them together. */
 static void a_common_counter_is_not_summed_over_applications(void **state)
 {
@@ -310,6 +365,7 @@ static void a_common_counter_is_not_summed_over_applications(void **state)
     pw_stats_destroy(s);
 }
 
+/* Places in any order, under names that are equal but not the same string. */
 static void order_of_registration_does_not_change_sums(void **state)
 {
     (void)state;
@@ -324,7 +380,10 @@ static void order_of_registration_does_not_change_sums(void **state)
                 c = i;
             snprintf(names[p][c], sizeof(names[p][c]), "c%d", c);
             fields[p][c] = (uint64_t)(c * 1000 + p);
-            pw_stats_counter(s, names[p][c], "x", "C.", &fields[p][c], 0, 0);
+            if (p == 0)
+                pw_stats_counter(s, names[p][c], "x", "C.", &fields[p][c], 0, 0);
+            else
+                pw_stats_further_place(s, names[p][c], &fields[p][c], 0, 0);
         }
     assert_int_equal(pw_stats_seal(s, NULL), PW_OK);
     assert_int_equal(pw_stats_count(s), COUNTERS);
