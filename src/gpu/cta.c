@@ -143,7 +143,7 @@ void pw_gpu_launch_maybe_done(struct pw_gpu *g, unsigned app, pw_cycle now)
     if (!a->launch || a->done_ctas < a->ctas || a->stores_left)
         return;
     a->launch = NULL;
-    g->wiring.launch_done(g->wiring.system, app, now);
+    g->wiring.launch_done(g->wiring.node, app, now);
 }
 
 static void end_cta(struct pw_sm *sm, struct pw_cta *cta, pw_cycle now)

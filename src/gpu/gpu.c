@@ -73,14 +73,14 @@ static bool unmapped(void *gpu, pw_asid asid, pw_vpn vpn, pw_cycle now)
     }
     pw_fail(&err, PW_FAILED, "app%u accessed address 0x%llx, which it has not allocated", asid,
             (unsigned long long)(vpn.v << PW_PAGE_SHIFT));
-    g->wiring.failed(g->wiring.system, &err);
+    g->wiring.failed(g->wiring.node, &err);
     return false;
 }
 
 static void translation_failed(void *gpu, const struct pw_error *err)
 {
     const struct pw_gpu *g = gpu;
-    g->wiring.failed(g->wiring.system, err);
+    g->wiring.failed(g->wiring.node, err);
 }
 
 /* A line that the page manager writes may be one of page table. */

@@ -106,10 +106,10 @@ struct pw_gpu_wiring {
     uint64_t frames;              /* of device memory; those behind them are host memory */
     uint64_t seed;                /* of the run */
     unsigned apps;
-    void *system;
-    void (*launch_done)(void *system, unsigned app, pw_cycle now);
+    void *node; /* of which it is the GPU: for the call-backs */
+    void (*launch_done)(void *node, unsigned app, pw_cycle now);
     /* The simulated program did something impossible; the run must stop. */
-    void (*failed)(void *system, const struct pw_error *err);
+    void (*failed)(void *node, const struct pw_error *err);
 };
 
 enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw_gpu_wiring *wiring,

@@ -180,7 +180,7 @@ static void fail_wrong(struct pw_sm *sm, struct pw_lsu_entry *e, pw_vpn vpn)
     const struct pw_page_table *table = g->wiring.tables[sm->app];
     struct pw_error err;
     pw_frame_is_wrong(table, "an L1 TLB", sm->app, vpn, e->frame, &err);
-    g->wiring.failed(g->wiring.system, &err);
+    g->wiring.failed(g->wiring.node, &err);
     e->frame = pw_page_table_lookup(table, vpn).frame;
 }
 

@@ -95,7 +95,7 @@ void pw_system_log_pages(struct pw_system *s)
     for (size_t i = 0; i < count; i++)
         pw_page_log_batch(log, &batches[i]);
     for (unsigned i = 0; i < s->app_count; i++) {
-        pw_asid app = s->apps[i].space.asid;
+        pw_asid app = s->spaces[i].asid;
         for (size_t number = 0; number < pw_page_log_allocation_count(log, app); number++)
             pw_page_log_allocation(log, app, number,
                                    counters_of(s, app, pw_page_log_allocation_first(log, app, number)));

@@ -11,7 +11,7 @@
 /* The explicit prefetch call, sent when it is known how much memory there is. */
 static enum pw_status prefetch(struct pw_app *a, pw_vaddr base, struct pw_error *err)
 {
-    struct pw_range *r = pw_address_space_find(&a->space, base);
+    struct pw_range *r = pw_address_space_find(a->space, base);
     if (!r)
         return pw_fail(err, PW_FAILED, "address 0x%llx is prefetched but not allocated", (unsigned long long)base.v);
     r->wanted = true;
@@ -26,11 +26,11 @@ static enum pw_status backend_alloc(void *backend, uint32_t id, const char *name
     (void)id;
     struct pw_app *a = backend;
     struct pw_uvm *uvm = a->system->uvm;
-    enum pw_status status = pw_address_space_allocate(&a->space, name, bytes, uvm != NULL, out, err);
+    enum pw_status status = pw_address_space_allocate(a->space, name, bytes, uvm != NULL, out, err);
     if (status == PW_OK && a->system->page_log)
-        pw_page_log_allocated(a->system->page_log, a->space.asid, name, pw_vpn_of(*out), bytes);
+        pw_page_log_allocated(a->system->page_log, a->space->asid, name, pw_vpn_of(*out), bytes);
     if (status == PW_OK && uvm)
-        status = pw_uvm_allocate(uvm, a->space.asid, name, pw_vpn_of(*out), bytes, err);
+        status = pw_uvm_allocate(uvm, a->space->asid, name, pw_vpn_of(*out), bytes, err);
     return status == PW_OK && uvm && pw_uvm_prefetches(uvm, name) ? prefetch(a, *out, err) : status;
 }
 
@@ -42,11 +42,11 @@ static enum pw_status backend_free(void *backend, uint32_t id, pw_vaddr base, ui
     pw_vpn first, outer;
     enum pw_status status = PW_OK;
     if (a->system->uvm)
-        status = pw_pages_free_managed(a, pw_vpn_of(base), err);
+        status = pw_uvm_free(a->system->uvm, a->space->asid, pw_vpn_of(base), err);
     if (status == PW_OK)
-        status = pw_address_space_free(&a->space, base, &first, &outer, err);
+        status = pw_address_space_free(a->space, base, &first, &outer, err);
     if (status == PW_OK)
-        pw_gpu_shootdown(a->system->gpu, a->space.asid, first, outer);
+        pw_system_shootdown(a->system, a->space->asid, first, outer);
     return status;
 }
 
@@ -85,13 +85,14 @@ static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct
         return PW_OK;
     unsigned failed;
     enum pw_status status = pw_pages_back(s, a->index, 1, &failed, err);
-    if (status == PW_OK)
-        status = pw_gpu_launch(s->gpu, a->index, l, now, err);
+    a->nodes_at_work = s->node_count;
+    for (unsigned i = 0; status == PW_OK && i < s->node_count; i++)
+        status = pw_gpu_launch(s->nodes[i].gpu, a->index, l, now, err);
     if (status != PW_OK)
         return status;
     a->launches++;
     if (s->page_log)
-        pw_page_log_launched(s->page_log, a->space.asid, a->launches);
+        pw_page_log_launched(s->page_log, a->space->asid, a->launches);
     a->present = l;
     a->launched = now;
     if (a->finished)
@@ -125,14 +126,14 @@ static enum pw_status backend_prefetch(void *backend, uint32_t id, pw_vaddr base
 {
     (void)id;
     struct pw_app *a = backend;
-    return a->system->uvm ? prefetch(a, base, err) : pw_pages_back_one(a, base, err);
+    return a->system->uvm ? prefetch(a, base, err) : pw_pages_back_one(a->space, base, err);
 }
 
 static enum pw_status backend_advise(void *backend, uint32_t id, pw_vaddr base, unsigned advice, struct pw_error *err)
 {
     (void)id;
     struct pw_app *a = backend;
-    return a->system->uvm ? pw_uvm_advise(a->system->uvm, a->space.asid, pw_vpn_of(base), advice, err) : PW_OK;
+    return a->system->uvm ? pw_uvm_advise(a->system->uvm, a->space->asid, pw_vpn_of(base), advice, err) : PW_OK;
 }
 
 static const struct pw_backend timed_backend = {backend_alloc, backend_free, backend_launch, backend_prefetch,
@@ -152,18 +153,18 @@ enum pw_status pw_app_create(struct pw_system *s, unsigned index, struct pw_prog
     for (unsigned i = 0; i < index; i++)
         a->instance += !strcmp(s->apps[i].program.workload->name, program.workload->name);
     a->program = program;
-    enum pw_status status = pw_address_space_init(&a->space, (pw_asid)index, &s->config.page, &s->physical,
-                                                  &s->page_counters[index], &s->touched[index], err);
-    if (status != PW_OK)
-        return status;
-    s->tables[index] = a->space.table;
-    return create_host(a, err);
+    a->space = &s->spaces[index];
+    enum pw_status status =
+        pw_address_space_init(a->space, (pw_asid)index, &s->config.page, &pw_system_home(s)->physical,
+                              &s->page_counters[index], &s->touched[index], err);
+    return status == PW_OK ? create_host(a, err) : status;
 }
 
 void pw_app_destroy(struct pw_app *a)
 {
     pw_host_destroy(a->host);
-    pw_address_space_release(&a->space);
+    if (a->space)
+        pw_address_space_release(a->space);
     pw_program_release(&a->program);
 }
 
@@ -177,10 +178,10 @@ static void start_over(struct pw_app *a, pw_cycle now)
     pw_host_destroy(a->host);
     a->host = NULL;
     enum pw_status status = PW_OK;
-    for (size_t i = 0; s->uvm && status == PW_OK && i < a->space.range_count; i++)
-        status = pw_pages_free_managed(a, (pw_vpn){a->space.ranges[i].first}, &err);
-    pw_address_space_reset(&a->space, &first, &outer);
-    pw_gpu_shootdown(s->gpu, a->space.asid, first, outer);
+    for (size_t i = 0; s->uvm && status == PW_OK && i < a->space->range_count; i++)
+        status = pw_uvm_free(s->uvm, a->space->asid, (pw_vpn){a->space->ranges[i].first}, &err);
+    pw_address_space_reset(a->space, &first, &outer);
+    pw_system_shootdown(s, a->space->asid, first, outer);
     if (status != PW_OK || create_host(a, &err) != PW_OK)
         fail(a, &err);
     else
@@ -192,10 +193,10 @@ static void finish(struct pw_app *a, pw_cycle now)
 {
     struct pw_system *s = a->system;
     if (s->page_log)
-        pw_page_log_stop(s->page_log, a->space.asid);
+        pw_page_log_stop(s->page_log, a->space->asid);
     a->finished = true;
     a->end = now;
-    a->instructions = pw_gpu_app_issued(s->gpu, a->index);
+    a->instructions = pw_system_app_issued(s, a->index);
     a->checks = pw_host_checks(a->host);
     if (--s->apps_left == 0) {
         s->end = now;
@@ -246,11 +247,11 @@ static bool end_row(struct pw_app *a, pw_cycle now)
     return s->region_to;
 }
 
-void pw_app_launch_done(void *system, unsigned app, pw_cycle now)
+void pw_app_launch_done(void *node, unsigned app, pw_cycle now)
 {
-    struct pw_system *s = system;
+    struct pw_system *s = ((struct pw_node *)node)->system;
     struct pw_app *a = &s->apps[app];
-    if (!s->apps_left)
+    if (--a->nodes_at_work || !s->apps_left)
         return;
     if (s->timeline)
         pw_app_record_launch(a, now);

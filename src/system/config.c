@@ -9,6 +9,11 @@ static const struct pw_option sim_options[] = {
      NULL, "Cycles without an instruction issued after which a run is given up.", false},
     {0}};
 
+static const struct pw_option system_options[] = {{"count", PW_OPTION_COUNT, offsetof(struct pw_config, gpus), 1,
+                                                   PW_MAX_GPUS, "1", "GPUs", NULL,
+                                                   "GPUs of the system, each with a memory of its own.", false},
+                                                  {0}};
+
 static const struct pw_option gpu_options[] = {
     {"clock_mhz", PW_OPTION_COUNT, offsetof(struct pw_gpu_config, clock_mhz), 1, 10000, "1020", "MHz", NULL,
      "Core clock: the unit of simulated time.", false},
@@ -29,6 +34,7 @@ static const struct pw_option apps_options[] = {
 #define GPU(field) offsetof(struct pw_config, gpu.field)
 
 const struct pw_option_group pw_config_groups[] = {
+    {"gpu", system_options, 0},
     {"gpu", gpu_options, offsetof(struct pw_config, gpu)},
     {"sm", pw_sm_options, GPU(sm)},
     {"l1_tlb", pw_tlb_options, GPU(l1_tlb.tlb)},

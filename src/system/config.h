@@ -20,7 +20,10 @@ struct pw_apps_config {
     uint32_t backing;                  /* enum pw_backing */
 };
 
+enum { PW_MAX_GPUS = 16 }; /* pw_config_check allows one so far: a launch is not divided among several */
+
 struct pw_config {
+    uint32_t gpus; /* nodes of the system, all alike */
     struct pw_sim_config sim;
     struct pw_apps_config apps;
     struct pw_gpu_config gpu;

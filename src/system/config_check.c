@@ -49,6 +49,9 @@ static enum pw_status check_l2(const struct pw_gpu_config *g, struct pw_error *e
 enum pw_status pw_config_check(const struct pw_config *config, struct pw_error *err)
 {
     const struct pw_gpu_config *g = &config->gpu;
+    if (config->gpus > 1)
+        return pw_fail(err, PW_USER_ERROR,
+                       "gpu.count = %u: systems of several GPUs cannot be simulated yet; leave it at 1", config->gpus);
     enum pw_status status = check_tlb("l1_tlb", &g->l1_tlb.tlb, g->orders, err);
     if (status == PW_OK && g->l2_tlb.enabled)
         status = check_tlb("l2_tlb", &g->l2_tlb.tlb, g->orders, err);

@@ -88,6 +88,7 @@ const struct pw_effect_rule pw_effect_rules[] = {
     {"compact.threshold compact.copy compact.bulk_latency", {{"compact.policy", "!none"}}, NULL, false},
     {"compact.threshold", {{0}}, "no program there is frees part of an allocation", false},
     {"compact.bulk_latency", {{"compact.copy", "bulk"}}, NULL, false},
+    {"gpu.count", {{0}}, "systems of several GPUs cannot be simulated yet", false},
     {"page.occupancy", {{"page.fragmentation", "!0"}}, NULL, false},
     {"apps.backing l2.partition", {{applications, "!1"}}, NULL, false},
     {"apps.backing", {{"paging.mode", "free"}}, NULL, false},

@@ -21,9 +21,8 @@ extern const struct pw_option pw_paging_options[];
 struct pw_system;
 struct pw_app;
 
-/* Makes link and driver, unless paging is free. */
+/* Makes the links of the nodes and the driver, unless paging is free. */
 enum pw_status pw_paging_create(struct pw_system *s, struct pw_error *err);
-void pw_paging_destroy(struct pw_system *s);
 
 /* Before an application's kernels start. Returns true when they may start now; else `then` is called when they may. */
 bool pw_paging_before_launch(struct pw_app *a, pw_event_fn *then);

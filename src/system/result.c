@@ -278,7 +278,8 @@ enum pw_status pw_system_result(struct pw_system *s, struct pw_options *options,
     enum pw_status status = add_identities(b, s, err);
     r->wall_seconds = wall_seconds;
     r->events = s->events->executed;
-    r->memory_operations = pw_gpu_memory_instructions(s->gpu);
+    for (unsigned i = 0; i < s->node_count; i++)
+        r->memory_operations += pw_gpu_memory_instructions(s->nodes[i].gpu);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     r->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;

@@ -6,7 +6,8 @@
 
 void pw_system_bring_up_to_date(struct pw_system *s, pw_cycle now, enum pw_border border)
 {
-    pw_gpu_bring_up_to_date(s->gpu, now, border);
+    for (unsigned i = 0; i < s->node_count; i++)
+        pw_gpu_bring_up_to_date(s->nodes[i].gpu, now, border);
     if (s->uvm)
         pw_uvm_bring_up_to_date(s->uvm);
 }

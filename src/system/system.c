@@ -1,4 +1,4 @@
-/* Builds a system, connects host programs with the GPU, and runs the event loop. */
+/* Builds a system of nodes and host programs, and runs the event loop. */
 #include "system/system.h"
 
 #include "sim/plural.h"
@@ -25,9 +25,28 @@ static void fail_memory(struct pw_system *s, const char *what)
     pw_system_fail(s, &err);
 }
 
-static void gpu_failed(void *system, const struct pw_error *err)
+unsigned pw_system_shootdown(struct pw_system *s, pw_asid asid, pw_vpn first, pw_vpn outer)
 {
-    pw_system_fail(system, err);
+    unsigned dropped = 0;
+    for (unsigned i = 0; i < s->node_count; i++)
+        dropped += pw_gpu_shootdown(s->nodes[i].gpu, asid, first, outer);
+    return dropped;
+}
+
+uint64_t pw_system_app_issued(const struct pw_system *s, unsigned app)
+{
+    uint64_t issued = 0;
+    for (unsigned i = 0; i < s->node_count; i++)
+        issued += pw_gpu_app_issued(s->nodes[i].gpu, app);
+    return issued;
+}
+
+uint64_t pw_system_issued(const struct pw_system *s)
+{
+    uint64_t issued = 0;
+    for (unsigned i = 0; i < s->node_count; i++)
+        issued += pw_gpu_issued(s->nodes[i].gpu);
+    return issued;
 }
 
 static void interval_over(void *object, uint64_t index, pw_cycle now)
@@ -53,11 +72,28 @@ static void warmup_over(void *object, uint64_t argument, pw_cycle now)
 
 static enum pw_status check_frames(void *system, struct pw_error *err)
 {
-    struct pw_system *s = system;
-    struct pw_address_space *spaces[PW_MAX_APPS];
-    for (unsigned i = 0; i < s->app_count; i++)
-        spaces[i] = &s->apps[i].space;
-    return pw_address_spaces_check(spaces, s->app_count, err);
+    const struct pw_system *s = system;
+    return pw_address_spaces_check(s->spaces, s->app_count, err);
+}
+
+static void register_nodes(struct pw_system *s, void (*register_part)(struct pw_node *n, struct pw_stats *stats))
+{
+    for (unsigned i = 0; i < s->node_count; i++) {
+        pw_stats_scope(s->stats, s->nodes[i].name);
+        register_part(&s->nodes[i], s->stats);
+    }
+    pw_stats_scope(s->stats, NULL);
+}
+
+static enum pw_status register_policies(struct pw_system *s, struct pw_error *err)
+{
+    enum pw_status status = pw_policies_register(&s->policies, s->stats, err);
+    for (unsigned i = 0; status == PW_OK && i < s->node_count; i++) {
+        pw_stats_scope(s->stats, s->nodes[i].name);
+        status = pw_policies_register(&s->nodes[i].policies, s->stats, err);
+    }
+    pw_stats_scope(s->stats, NULL);
+    return status;
 }
 
 static enum pw_status register_statistics(struct pw_system *s, struct pw_error *err)
@@ -65,32 +101,27 @@ static enum pw_status register_statistics(struct pw_system *s, struct pw_error *
     s->stats = pw_stats_create(s->app_count, err);
     if (!s->stats)
         return PW_FAILED;
-    pw_gpu_register(s->gpu, s->stats);
+    register_nodes(s, pw_node_register_gpu);
 #define COUNTER(name, field, help)                                                                                     \
     pw_stats_counter(s->stats, name, "bytes", help, s->page_counters, sizeof s->page_counters[0],                      \
                      offsetof(struct pw_page_counters, field))
     COUNTER("mem.allocated_bytes", allocated_peak, "Most bytes that the program had allocated at once.");
     COUNTER("mem.mapped_bytes", mapped_peak, "Most bytes of the pages behind them.");
     COUNTER("mem.table_bytes", tables, "Bytes of page tables.");
-    if (s->physical.policy->blocks)
+    if (pw_system_home(s)->physical.policy->blocks)
         COUNTER("mem.held_bytes", held_peak, "Most bytes of the 2 MiB frames it had, what was free in them included.");
 #undef COUNTER
-    if (s->physical.policy->blocks)
-        pw_stats_counter(s->stats, "page.guarantee_violations", "pages",
-                         "Base pages and page tables put into a 2 MiB frame with another application's pages.",
-                         &s->physical.violations, 0, 0);
+    register_nodes(s, pw_node_register_memory);
     pw_stats_counter(s->stats, "mem.touched_bytes", "bytes", "Bytes of the 4 KiB pages that the program has accessed.",
                      s->touched, sizeof s->touched[0], offsetof(struct pw_touched, bytes));
     pw_stats_ratio(s->stats, "mem.bloat", "", "Bytes mapped for each byte of touched pages.", "mem.mapped_bytes",
                    "mem.touched_bytes", 1);
-    if (s->manager)
-        pw_page_manager_register(s->manager, s->stats);
-    if (s->uvm) {
+    register_nodes(s, pw_node_register_manager);
+    if (s->uvm)
         pw_uvm_register(s->uvm, s->stats);
-        pw_link_register(s->link, s->stats);
-    }
+    register_nodes(s, pw_node_register_link);
     pw_stats_identity_check(s->stats, "every frame is owned once", check_frames, s);
-    enum pw_status status = pw_policies_register(&s->policies, s->stats, err);
+    enum pw_status status = register_policies(s, err);
     return status == PW_OK ? pw_stats_seal(s->stats, err) : status;
 }
 
@@ -164,9 +195,8 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
     enum pw_status status = parse_region(s, err);
     if (status == PW_OK)
         status = pw_config_divide_sms(&s->config, s->app_count, err);
-    if (status == PW_OK)
-        status = pw_physical_memory_init(&s->physical, s->config.gpu.dram.bytes, &s->config.page, s->seed, &s->policies,
-                                         err);
+    for (unsigned i = 0; status == PW_OK && i < s->node_count; i++)
+        status = pw_node_init(&s->nodes[i], s, i, err);
     for (unsigned i = 0; status == PW_OK && i < s->app_count; i++) {
         status = pw_app_create(s, i, programs[i], err);
         programs[i] = (struct pw_program){0};
@@ -182,24 +212,8 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
         return status;
     if (s->page_log && s->uvm)
         pw_uvm_keep_batches(s->uvm);
-    struct pw_gpu_wiring wiring = {.events = s->events,
-                                   .policies = &s->policies,
-                                   .tables = s->tables,
-                                   .touched = s->touched,
-                                   .timeline = s->timeline,
-                                   .page_log = s->page_log,
-                                   .breakdown = s->spec->breakdown,
-                                   .uvm = s->uvm,
-                                   .link = s->link,
-                                   .frames = pw_frames_total(s->physical.frames),
-                                   .seed = s->seed,
-                                   .apps = s->app_count,
-                                   .system = s,
-                                   .launch_done = pw_app_launch_done,
-                                   .failed = gpu_failed};
-    status = pw_gpu_create(&s->config.gpu, &wiring, &s->gpu, err);
-    if (status == PW_OK)
-        status = pw_pages_create(s, err);
+    for (unsigned i = 0; status == PW_OK && i < s->node_count; i++)
+        status = pw_node_connect(&s->nodes[i], err);
     return status == PW_OK ? register_statistics(s, err) : status;
 }
 
@@ -209,18 +223,18 @@ enum pw_status pw_system_create(const struct pw_config *config, const struct pw_
 {
     *out = NULL;
     struct pw_system *s = calloc(1, sizeof *s);
-    struct pw_app *apps = calloc(count, sizeof *apps);
-    if (!s || !apps) {
-        free(s);
-        free(apps);
+    if (!s)
         return pw_fail_memory(err, "system");
-    }
     s->config = *config;
     s->spec = spec;
     s->seed = spec->seed ? spec->seed : 1;
-    s->apps = apps;
-    s->app_count = s->apps_left = count;
-    enum pw_status status = build(s, programs, err);
+    s->nodes = calloc(config->gpus, sizeof *s->nodes);
+    s->apps = calloc(count, sizeof *s->apps);
+    s->spaces = calloc(count, sizeof *s->spaces);
+    bool allocated = s->nodes && s->apps && s->spaces;
+    s->node_count = allocated ? config->gpus : 0;
+    s->app_count = s->apps_left = allocated ? count : 0;
+    enum pw_status status = allocated ? build(s, programs, err) : pw_fail_memory(err, "system");
     if (status != PW_OK) {
         pw_system_destroy(s);
         return status;
@@ -233,17 +247,20 @@ void pw_system_destroy(struct pw_system *s)
 {
     if (!s)
         return;
-    pw_pages_destroy(s);
-    pw_gpu_destroy(s->gpu);
+    for (unsigned i = 0; i < s->node_count; i++)
+        pw_node_disconnect(&s->nodes[i]);
     for (unsigned i = 0; i < s->app_count; i++)
         pw_app_destroy(&s->apps[i]);
     free(s->apps);
-    pw_paging_destroy(s);
+    free(s->spaces);
+    pw_uvm_destroy(s->uvm);
+    for (unsigned i = 0; i < s->node_count; i++)
+        pw_node_release(&s->nodes[i]);
+    free(s->nodes);
     pw_stats_destroy(s->stats);
     pw_timeline_destroy(s->timeline);
     pw_page_log_destroy(s->page_log);
     pw_system_release_allocations(s);
-    pw_physical_memory_release(&s->physical);
     pw_events_destroy(s->events);
     pw_spans_release(&s->kernels);
     pw_spans_release(&s->intervals);
@@ -259,6 +276,17 @@ static double wall_clock(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Of the CTAs of an application's present launch, on the node that is least far. */
+static double launch_fraction(const struct pw_system *s, unsigned app)
+{
+    double fraction = 1;
+    for (unsigned i = 0; i < s->node_count; i++) {
+        double of_node = pw_gpu_launch_fraction(s->nodes[i].gpu, app);
+        fraction = of_node < fraction ? of_node : fraction;
+    }
+    return fraction;
+}
+
 static void report_progress(struct pw_system *s, double wall_seconds)
 {
     /* As far as the application that is least far in its first run. */
@@ -266,13 +294,13 @@ static void report_progress(struct pw_system *s, double wall_seconds)
     for (unsigned i = 0; i < s->app_count; i++) {
         const struct pw_app *a = &s->apps[i];
         uint32_t planned = pw_host_planned(a->host);
-        double done = (double)a->launches - 1 + pw_gpu_launch_fraction(s->gpu, i);
+        double done = (double)a->launches - 1 + launch_fraction(s, i);
         double of_app = a->finished ? 1 : planned && done >= 0 ? done / planned : -1;
         fraction = of_app < fraction ? of_app : fraction;
     }
     struct pw_progress p = {.fraction = fraction,
                             .cycles = s->events->now,
-                            .warp_instructions = pw_gpu_issued(s->gpu),
+                            .warp_instructions = pw_system_issued(s),
                             .wall_seconds = wall_seconds,
                             .kernel = s->kernels.count ? s->kernels.rows[s->kernels.count - 1].name : ""};
     s->spec->progress(s->spec->progress_context, &p);
@@ -282,7 +310,8 @@ static enum pw_status no_progress(struct pw_system *s, const char *why, struct p
 {
     char who[PW_ERROR_CAPACITY - 512];
     who[0] = 0;
-    pw_gpu_describe(s->gpu, who, sizeof who);
+    for (unsigned i = 0; i < s->node_count; i++)
+        pw_gpu_describe(s->nodes[i].gpu, who + strlen(who), sizeof who - strlen(who));
     if (s->uvm)
         pw_uvm_describe(s->uvm, who + strlen(who), sizeof who - strlen(who));
     return pw_fail(err, PW_FAILED, "no progress at cycle %llu: %s\n%s", (unsigned long long)s->events->now, why, who);
@@ -296,7 +325,7 @@ static uint64_t work_done(const struct pw_system *s)
         const struct pw_uvm_counters *c = &pw_residency_counters(pw_uvm_residency(s->uvm))[i];
         pages += c->pages_in + c->pages_remote + c->pages_collapsed;
     }
-    return pw_gpu_issued(s->gpu) + pages;
+    return pw_system_issued(s) + pages;
 }
 
 /* What has stopped the events, if it was a failure. */
@@ -354,9 +383,31 @@ static enum pw_status close_region(struct pw_system *s, struct pw_error *err)
     return PW_OK;
 }
 
-enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
+static enum pw_status check_idle(const struct pw_system *s, struct pw_error *err)
+{
+    enum pw_status status = PW_OK;
+    for (unsigned i = 0; status == PW_OK && i < s->node_count; i++)
+        status = pw_gpu_check_idle(s->nodes[i].gpu, err);
+    return status;
+}
+
+static void begin_policies(struct pw_system *s)
 {
     pw_policies_begin(&s->policies, s->events);
+    for (unsigned i = 0; i < s->node_count; i++)
+        pw_policies_begin(&s->nodes[i].policies, s->events);
+}
+
+static void end_policies(struct pw_system *s)
+{
+    pw_policies_end(&s->policies);
+    for (unsigned i = 0; i < s->node_count; i++)
+        pw_policies_end(&s->nodes[i].policies);
+}
+
+enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
+{
+    begin_policies(s);
     if (s->spec->interval)
         interval_over(s, 0, 0);
     if (s->spec->warmup)
@@ -364,7 +415,7 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
     pw_apps_start(s);
     enum pw_status status = loop(s, err);
     if (status == PW_OK && s->app_count == 1)
-        status = pw_gpu_check_idle(s->gpu, err);
+        status = check_idle(s, err);
     if (status == PW_OK && s->uvm)
         status = pw_uvm_check_advice(s->uvm, err);
     if (status == PW_OK)
@@ -376,14 +427,15 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
     if (s->page_log)
         pw_system_log_pages(s);
     /* Applications that were started over and what is still on its way to DRAM come to rest after the end, so that the
-     * identities can be checked on an idle GPU. */
+     * identities can be checked on an idle machine. */
     if (s->timeline)
         end_timeline(s);
-    pw_gpu_stop(s->gpu);
-    pw_policies_end(&s->policies);
+    for (unsigned i = 0; i < s->node_count; i++)
+        pw_gpu_stop(s->nodes[i].gpu);
+    end_policies(s);
     s->stop = false;
     pw_events_run(s->events, PW_NEVER, &s->stop);
     pw_system_bring_up_to_date(s, s->events->now, PW_AFTER_EXIT);
     status = outcome(s, err);
-    return status == PW_OK ? pw_gpu_check_idle(s->gpu, err) : status;
+    return status == PW_OK ? check_idle(s, err) : status;
 }

@@ -1,12 +1,13 @@
-/* One machine at work: a GPU, the address spaces and host programs of its applications, and the run loop.
+/* One machine at work: its nodes, the address spaces and host programs of its applications, and the run loop.
  *
- * A host program runs until it launches a kernel, is suspended while the GPU works, and goes on when the launch has
- * finished, at that moment of simulated time. The run ends when every program has ended once. */
+ * A host program runs until it launches a kernel, is suspended while the nodes work, and goes on when the launch has
+ * finished on all of them, at that moment of simulated time. The run ends when every program has ended once. */
 #ifndef PW_SYSTEM_SYSTEM_H
 #define PW_SYSTEM_SYSTEM_H
 
 #include "pagewalk/pagewalk.h"
 #include "system/config.h"
+#include "system/node.h"
 #include "system/pages.h"
 
 struct pw_system;
@@ -19,10 +20,11 @@ struct pw_app {
     unsigned instance; /* how many before it run the same program; names its stream of random numbers */
     struct pw_program program;
     struct pw_host *host;
-    struct pw_address_space space;
+    struct pw_address_space *space;  /* the system's, by its index */
     const struct pw_launch *held;    /* a launch that waits: the first for the other applications, any for its data */
     uint32_t launches;               /* started so far */
     const struct pw_launch *present; /* the one under way, or NULL */
+    unsigned nodes_at_work;          /* on it */
     pw_cycle launched;               /* when it began */
     size_t span;                     /* of the last one of the first run, among the system's kernels */
     bool finished;                   /* once */
@@ -49,18 +51,17 @@ struct pw_system {
     const struct pw_run_spec *spec;
     uint64_t seed;
     struct pw_events *events;
-    struct pw_policies policies;
-    struct pw_physical_memory physical;
-    const struct pw_page_table *tables[PW_MAX_APPS];
-    struct pw_page_counters page_counters[PW_MAX_APPS];
-    struct pw_touched touched[PW_MAX_APPS];
+    unsigned node_count;
+    struct pw_node *nodes;
     unsigned app_count, apps_left;
     struct pw_app *apps;
-    struct pw_link *link; /* with uvm */
-    struct pw_uvm *uvm;   /* NULL when paging is free */
-    struct pw_gpu *gpu;
-    struct pw_page_manager *manager;              /* or NULL */
-    struct pw_address_space *spaces[PW_MAX_APPS]; /* with a manager */
+    /* By application, as address spaces are numbered. What is counted is all that an application has, on whatever
+     * nodes. */
+    struct pw_address_space *spaces;
+    struct pw_page_counters page_counters[PW_MAX_APPS];
+    struct pw_touched touched[PW_MAX_APPS];
+    struct pw_uvm *uvm;          /* NULL when paging is free */
+    struct pw_policies policies; /* the host's: those of the driver */
     struct pw_stats *stats;
     struct pw_timeline *timeline; /* or NULL; tracks 0 to app_count - 1 have the launches */
     struct pw_page_log *page_log; /* or NULL */
@@ -91,12 +92,24 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err);
 /* Ends the run with an error; the first one counts. */
 void pw_system_fail(struct pw_system *s, const struct pw_error *err);
 
+/* The node that an application's memory is on, page tables included: the only one there is so far. */
+static inline struct pw_node *pw_system_home(const struct pw_system *s)
+{
+    return &s->nodes[0];
+}
+
+/* No TLB of any node has a translation of these pages afterwards. Returns the number of entries dropped. */
+unsigned pw_system_shootdown(struct pw_system *s, pw_asid asid, pw_vpn first, pw_vpn outer);
+/* Warp instructions that all nodes have issued, of an application or of all. */
+uint64_t pw_system_app_issued(const struct pw_system *s, unsigned app);
+uint64_t pw_system_issued(const struct pw_system *s);
+
 /* app.c */
 enum pw_status pw_app_create(struct pw_system *s, unsigned index, struct pw_program program, struct pw_error *err);
 void pw_app_destroy(struct pw_app *a);
 /* Runs all programs up to their first launch, backs their memory page by page in turn, and launches. */
 void pw_apps_start(struct pw_system *s);
-void pw_app_launch_done(void *system, unsigned app, pw_cycle now);
+void pw_app_launch_done(void *node, unsigned app, pw_cycle now);
 /* Puts the launch under way on the timeline. */
 void pw_app_record_launch(const struct pw_app *a, pw_cycle outer);
 

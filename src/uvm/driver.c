@@ -153,10 +153,10 @@ enum pw_status pw_uvm_allocate(struct pw_uvm *u, pw_asid asid, const char *name,
     return status == PW_OK && advice ? pw_uvm_advise(u, asid, first, advice, err) : status;
 }
 
-static void unmap(void *context, pw_asid asid, pw_vpn vpn)
+static void unmap_freed(void *context, pw_asid asid, pw_vpn vpn)
 {
     struct pw_uvm *u = context;
-    u->wiring.unmap(u->wiring.machine, asid, vpn);
+    u->wiring.unmap(u->wiring.machine, asid, vpn, true);
 }
 
 enum pw_status pw_uvm_free(struct pw_uvm *u, pw_asid asid, pw_vpn first, struct pw_error *err)
@@ -171,7 +171,7 @@ enum pw_status pw_uvm_free(struct pw_uvm *u, pw_asid asid, pw_vpn first, struct 
         pw_fetch_forget_block_range(u, range->first_block, outer, u->wiring.events->now);
         break;
     }
-    return pw_residency_remove(u->residency, asid, first, unmap, u, err);
+    return pw_residency_remove(u->residency, asid, first, unmap_freed, u, err);
 }
 
 enum pw_status pw_uvm_start(struct pw_uvm *u, struct pw_error *err)

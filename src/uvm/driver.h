@@ -60,9 +60,10 @@ struct pw_uvm_wiring {
      * no memory for the page table. */
     bool (*map_remote)(void *machine, pw_asid asid, pw_vpn vpn, pw_page_id page);
     uint64_t host_pages;
-    /* Takes the mapping away: no TLB and no cache knows the page afterwards. Its frame is free at once: frames are alike,
-     * and how many may be used is the driver's account. */
-    void (*unmap)(void *machine, pw_asid asid, pw_vpn vpn);
+    /* Takes the mapping away: no TLB and no cache knows the page afterwards. Its frame is free at once: frames are
+     * alike, and how many may be used is the driver's account. `freed`: its allocation is being freed; otherwise it
+     * may come back. */
+    void (*unmap)(void *machine, pw_asid asid, pw_vpn vpn, bool freed);
     /* Whether accesses to a mapped page are in flight. */
     bool (*busy)(void *machine, pw_asid asid, pw_vpn vpn);
     /* The page is there: whoever waits for it may go on. */

@@ -12,7 +12,8 @@
 static void unmap_remote(struct pw_uvm *u, pw_page_id page)
 {
     pw_residency_set_remote(u->residency, page, false);
-    u->wiring.unmap(u->wiring.machine, pw_residency_asid(u->residency, page), pw_residency_vpn(u->residency, page));
+    u->wiring.unmap(u->wiring.machine, pw_residency_asid(u->residency, page), pw_residency_vpn(u->residency, page),
+                    false);
 }
 
 static bool map_remote(struct pw_uvm *u, pw_page_id page)

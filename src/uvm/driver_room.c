@@ -96,7 +96,7 @@ bool pw_uvm_evict(struct pw_uvm *u, pw_cycle now, uint32_t *out_pages)
     unsigned first, outer;
     for (unsigned at = 0; pw_mask_next_run(&e.pages, at, &first, &outer); at = outer)
         for (unsigned page = first; page < outer; page += u->unit)
-            u->wiring.unmap(u->wiring.machine, asid, (pw_vpn){base.v + page});
+            u->wiring.unmap(u->wiring.machine, asid, (pw_vpn){base.v + page}, false);
     pw_advice_evicted(u, &e);
     write_back(u, &e, asid, base, now);
     *out_pages += pw_mask_count(&e.pages);

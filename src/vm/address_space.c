@@ -107,6 +107,11 @@ pw_pfn pw_address_space_unmap(struct pw_address_space *a, pw_vpn vpn)
     return take_away(a, vpn, true).frame;
 }
 
+pw_pfn pw_address_space_unmap_freed(struct pw_address_space *a, pw_vpn vpn)
+{
+    return take_away(a, vpn, true).frame;
+}
+
 static void unmap_range(struct pw_address_space *a, const struct pw_range *r)
 {
     for (uint64_t vpn = r->first; !r->managed && vpn < r->mapped; vpn += 1ULL << a->order)
@@ -274,14 +279,14 @@ static enum pw_status back_one(struct pw_address_space *a, bool *out_more, struc
     return map_next(a, &a->ranges[a->unmapped], err);
 }
 
-enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, unsigned count, unsigned *out_failed,
+enum pw_status pw_address_spaces_back(struct pw_address_space *spaces, unsigned count, unsigned *out_failed,
                                       struct pw_error *err)
 {
     for (bool any = true; any;) {
         any = false;
         for (unsigned i = 0; i < count; i++) {
             bool more;
-            enum pw_status status = back_one(spaces[i], &more, err);
+            enum pw_status status = back_one(&spaces[i], &more, err);
             if (status != PW_OK) {
                 *out_failed = i;
                 return status;
@@ -367,16 +372,16 @@ static void check_mapping(void *context, pw_vpn vpn, pw_pfn frame, enum pw_page_
     o->pages += 1ULL << order;
 }
 
-enum pw_status pw_address_spaces_check(struct pw_address_space *const *spaces, unsigned count, struct pw_error *err)
+enum pw_status pw_address_spaces_check(const struct pw_address_space *spaces, unsigned count, struct pw_error *err)
 {
-    const struct pw_frames *frames = spaces[0]->physical->frames;
-    uint64_t used = spaces[0]->physical->fragment_pages;
+    const struct pw_frames *frames = spaces[0].physical->frames;
+    uint64_t used = spaces[0].physical->fragment_pages;
     for (unsigned i = 0; i < count; i++) {
-        struct ownership o = {.physical = spaces[i]->physical, .owner = owner_of(spaces[i])};
-        pw_page_table_each(spaces[i]->table, check_mapping, &o);
+        struct ownership o = {.physical = spaces[i].physical, .owner = owner_of(&spaces[i])};
+        pw_page_table_each(spaces[i].table, check_mapping, &o);
         if (o.wrong)
             return pw_fail(err, PW_FAILED, "app%u maps a frame it does not own", i);
-        used += o.pages + pw_page_table_node_bytes(spaces[i]->table) / PW_PAGE_BYTES;
+        used += o.pages + pw_page_table_node_bytes(spaces[i].table) / PW_PAGE_BYTES;
     }
     uint64_t taken = pw_frames_total(frames) - pw_frames_free(frames);
     if (used != taken)

@@ -59,7 +59,7 @@ struct pw_range *pw_address_space_find(const struct pw_address_space *a, pw_vadd
 
 /* Backs everything that is allocated in these spaces, one page of each in turn. Too little physical memory is a user
  * error; *out_failed is then the space that came away empty. */
-enum pw_status pw_address_spaces_back(struct pw_address_space *const *spaces, unsigned count, unsigned *out_failed,
+enum pw_status pw_address_spaces_back(struct pw_address_space *spaces, unsigned count, unsigned *out_failed,
                                       struct pw_error *err);
 
 /* Backs one allocation now, before those that were made earlier. */
@@ -71,6 +71,9 @@ enum pw_status pw_address_space_back(struct pw_address_space *a, pw_vaddr base, 
 bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn);
 bool pw_address_space_map_host(struct pw_address_space *a, pw_vpn vpn, pw_pfn frame);
 pw_pfn pw_address_space_unmap(struct pw_address_space *a, pw_vpn vpn);
+/* Unmaps one whose allocation is about to be freed. All its pages go for good and at once, so its large page is not
+ * splintered for it; what is left of that is looked at when the allocation's addresses are freed. */
+pw_pfn pw_address_space_unmap_freed(struct pw_address_space *a, pw_vpn vpn);
 
 /* Unmaps what allocate returned (managed pages are unmapped already) and has the page manager look at what is left. The
  * caller shoots the TLBs down, for [*out_first, *out_outer). */
@@ -85,6 +88,6 @@ enum pw_status pw_address_space_free_part(struct pw_address_space *a, pw_vpn fir
 void pw_address_space_reset(struct pw_address_space *a, pw_vpn *out_first, pw_vpn *out_outer);
 
 /* The identity "every frame is owned once": what the page tables map is what the frames say, and nothing is left over. */
-enum pw_status pw_address_spaces_check(struct pw_address_space *const *spaces, unsigned count, struct pw_error *err);
+enum pw_status pw_address_spaces_check(const struct pw_address_space *spaces, unsigned count, struct pw_error *err);
 
 #endif

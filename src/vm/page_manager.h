@@ -70,7 +70,7 @@ struct pw_page_manager_wiring {
     struct pw_memory *memory; /* page-table writes; NULL: they take no time (tests) */
     struct pw_mmu *mmu;       /* tells of walks a policy that wants to know; NULL: nobody does (tests) */
     struct pw_physical_memory *physical;
-    struct pw_address_space *const *spaces; /* by asid */
+    struct pw_address_space *spaces; /* by asid */
     unsigned apps;
     struct pw_timeline *timeline; /* or NULL */
     uint32_t page_copy_cycles;    /* of one base page over one channel */

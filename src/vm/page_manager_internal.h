@@ -28,7 +28,7 @@ struct pw_page_manager {
 
 static inline struct pw_page_table *pw_table_of(const struct pw_page_manager *m, pw_asid asid)
 {
-    return m->wiring.spaces[asid]->table;
+    return m->wiring.spaces[asid].table;
 }
 
 static inline pw_vpn pw_region_of(pw_vpn vpn)

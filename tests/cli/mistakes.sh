@@ -77,6 +77,7 @@ fails 'unknown application of two' 2 'vecad.*did you mean .?vecadd' run -w $smal
 fails 'SMs for too few applications' 2 'apps.sms = 20: .*one number of SMs for each of 2' run -w $small,$small --set apps.sms=20
 fails 'more SMs than there are for one' 2 'apps.sms = 31: more than the 30 SMs' run -w $small --set apps.sms=31
 fails 'more SMs than there are' 2 'apps.sms = 20[+]11: .*more than the 30' run -w $small,$small --set apps.sms=20+11
+fails 'more GPUs than one' 2 'gpu.count = 2: systems of several GPUs cannot be simulated yet; leave it at 1' run -w $small --set gpu.count=2
 fails 'more applications than SMs' 2 '2 applications need at least as many SMs' run -w $small,$small --set sm.count=1
 fails 'more applications than channels' 2 '1 channels cannot be divided' run -w $small,$small -d static --set dram.channels=1
 fails 'launches of several applications' 2 '--kernels needs a run of one application' run -w $small,$small --kernels 1

@@ -23,7 +23,7 @@ static unsigned count_coalescible(const struct timed *t)
     unsigned n = 0;
     for (unsigned app = 0; app < 2; app++)
         for (uint64_t region = 0; region < 3; region++) {
-            const struct pw_address_space *space = &t->system->apps[app].space;
+            const struct pw_address_space *space = &t->system->spaces[app];
             n += pw_page_table_can_coalesce(space->table, (pw_vpn){space->ranges[0].first + region * 512});
         }
     return n;
@@ -31,7 +31,7 @@ static unsigned count_coalescible(const struct timed *t)
 
 static unsigned count_mixed(const struct timed *t)
 {
-    const struct pw_frames *frames = t->system->physical.frames;
+    const struct pw_frames *frames = t->system->nodes[0].physical.frames;
     unsigned n = 0;
     for (uint32_t block = 0; block < pw_frames_total(frames) / 512; block++) {
         bool has[2] = {false, false};

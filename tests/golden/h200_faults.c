@@ -29,9 +29,9 @@ static bool map(void *machine, pw_asid asid, pw_vpn vpn)
     return true;
 }
 
-static void unmap(void *machine, pw_asid asid, pw_vpn vpn)
+static void unmap(void *machine, pw_asid asid, pw_vpn vpn, bool freed)
 {
-    (void)machine, (void)asid, (void)vpn;
+    (void)machine, (void)asid, (void)vpn, (void)freed;
     fail_msg("memory is large enough for everything");
 }
 

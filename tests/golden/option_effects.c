@@ -70,6 +70,7 @@ struct row {
 };
 
 static const struct row rows[] = {
+    {"gpu.count", &plain, "1", "1"},
     {"gpu.clock_mhz", &plain, "1000", "1100"},
     {"gpu.launch_latency", &plain, "0", "100"},
     {"sm.count", &plain, "2", "3"},
@@ -208,7 +209,7 @@ static const struct row rows[] = {
 static const char gives_up[] = "sim.progress_limit";
 
 /* The table of effects says of these that they never matter. */
-static const char *const never_matter[] = {"compact.threshold", "fill.policy"};
+static const char *const never_matter[] = {"compact.threshold", "fill.policy", "gpu.count"};
 
 static bool never_matters(const char *option)
 {

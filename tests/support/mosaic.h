@@ -34,7 +34,7 @@ struct mosaic {
 
     struct pw_events *events;
     struct pw_physical_memory physical;
-    struct pw_address_space spaces[MOSAIC_APPS], *list[MOSAIC_APPS];
+    struct pw_address_space spaces[MOSAIC_APPS];
     const struct pw_page_table *tables[MOSAIC_APPS];
     struct pw_page_counters page_counters[MOSAIC_APPS];
     struct pw_touched touched[MOSAIC_APPS];
@@ -107,7 +107,6 @@ static inline void mosaic_open(struct mosaic *w)
     assert_non_null(w->events = pw_events_create(&w->err));
     assert_int_equal(pw_physical_memory_init(&w->physical, w->blocks << 21, &w->page, 1, NULL, &w->err), PW_OK);
     for (unsigned i = 0; i < MOSAIC_APPS; i++) {
-        w->list[i] = &w->spaces[i];
         assert_int_equal(pw_address_space_init(&w->spaces[i], (pw_asid)i, &w->page, &w->physical, &w->page_counters[i],
                                                &w->touched[i], &w->err),
                          PW_OK);
@@ -117,7 +116,7 @@ static inline void mosaic_open(struct mosaic *w)
         assert_int_equal(pw_tlb_init(&w->tlbs[i], &w->level, i, &w->err), PW_OK);
     struct pw_page_manager_wiring wiring = {.events = w->events,
                                             .physical = &w->physical,
-                                            .spaces = w->list,
+                                            .spaces = w->spaces,
                                             .apps = MOSAIC_APPS,
                                             .page_copy_cycles = MOSAIC_COPY,
                                             .machine = w,
@@ -130,7 +129,7 @@ static inline void mosaic_open(struct mosaic *w)
 
 static inline void mosaic_check(struct mosaic *w)
 {
-    if (pw_address_spaces_check(w->list, MOSAIC_APPS, &w->err) != PW_OK)
+    if (pw_address_spaces_check(w->spaces, MOSAIC_APPS, &w->err) != PW_OK)
         fail_msg("%s", w->err.message);
     for (int i = 0; i < MOSAIC_TLBS; i++)
         if (pw_tlb_check(&w->tlbs[i], w->tables, "TLB", &w->err) != PW_OK)

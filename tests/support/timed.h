@@ -76,9 +76,8 @@ static inline void timed_launch(struct pw_host *h, struct timed *t)
 /* Gives the pages of everything allocated so far their frames, as the next launch would. */
 static inline void timed_back(struct timed *t)
 {
-    struct pw_address_space *space = &t->system->apps[t->app].space;
     unsigned failed;
-    assert_int_equal(pw_address_spaces_back(&space, 1, &failed, &t->err), PW_OK);
+    assert_int_equal(pw_address_spaces_back(&t->system->spaces[t->app], 1, &failed, &t->err), PW_OK);
 }
 
 static inline void timed_main(struct pw_host *h, const void *parameters)
@@ -273,7 +272,7 @@ static inline void timed_load_lanes(struct pw_warp *w, const struct timed *t, ui
 static inline uint64_t timed_physical(const struct timed *t, uint64_t byte)
 {
     uint64_t address = t->a.base.v + byte;
-    struct pw_translation where = pw_page_table_lookup(t->system->tables[t->app], pw_vpn_of((pw_vaddr){address}));
+    struct pw_translation where = pw_page_table_lookup(t->system->spaces[t->app].table, pw_vpn_of((pw_vaddr){address}));
     assert_true(where.present);
     return pw_paddr_in(where.frame, (pw_vaddr){address}).v;
 }

@@ -46,7 +46,7 @@ struct uvm_fixture {
     struct pw_error failure;
     bool mapped[UVM_APPS][UVM_PAGES];
     uint8_t busy[UVM_APPS][UVM_PAGES];
-    uint64_t mapped_count;
+    uint64_t mapped_count, freed_count; /* pages; the latter unmapped with their allocation */
     struct uvm_event *log;
     size_t count, capacity;
     struct pw_error err;
@@ -74,7 +74,7 @@ static inline bool uvm_map(void *machine, pw_asid asid, pw_vpn vpn)
     return f->mapped_count <= f->frames;
 }
 
-static inline void uvm_unmap(void *machine, pw_asid asid, pw_vpn vpn)
+static inline void uvm_unmap(void *machine, pw_asid asid, pw_vpn vpn, bool freed)
 {
     struct uvm_fixture *f = machine;
     assert_false(f->busy[asid][vpn.v]);
@@ -83,6 +83,7 @@ static inline void uvm_unmap(void *machine, pw_asid asid, pw_vpn vpn)
         f->mapped[asid][vpn.v + i] = false;
         f->mapped_count--;
     }
+    f->freed_count += freed ? 1ULL << f->order : 0;
     uvm_note(f, UVM_UNMAP, asid, vpn);
 }
 

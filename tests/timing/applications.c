@@ -55,11 +55,11 @@ static void note_owner(void *context, pw_vpn vpn, pw_pfn frame, enum pw_page_ord
 /* Who has each frame with data, from the page tables. */
 static pw_owner *data_owners(const struct pw_system *s)
 {
-    struct owners o = {calloc(pw_frames_total(s->physical.frames), sizeof *o.of), 0};
+    struct owners o = {calloc(pw_frames_total(s->nodes[0].physical.frames), sizeof *o.of), 0};
     assert_non_null(o.of);
     for (unsigned app = 0; app < s->app_count; app++) {
         o.owner = (pw_owner)(1 + app);
-        pw_page_table_each(s->tables[app], note_owner, &o);
+        pw_page_table_each(s->spaces[app].table, note_owner, &o);
     }
     return o.of;
 }
@@ -69,7 +69,7 @@ static void count_blocks(const struct pw_system *s, unsigned *out_pure, unsigned
 {
     pw_owner *of = data_owners(s);
     *out_pure = *out_mixed = 0;
-    for (uint64_t block = 0; block < pw_frames_total(s->physical.frames); block += BLOCK_PAGES) {
+    for (uint64_t block = 0; block < pw_frames_total(s->nodes[0].physical.frames); block += BLOCK_PAGES) {
         uint64_t seen = 0;
         for (uint64_t i = block; i < block + BLOCK_PAGES; i++)
             if (of[i])
@@ -113,7 +113,7 @@ static void frames_of_two_applications_alternate(void **state)
     struct timed t = {.kernel = idle, .bytes = 3 << 20, .neighbours = {&other}};
     timed_run(&t);
     pw_owner *of = data_owners(t.system);
-    uint64_t total = pw_frames_total(t.system->physical.frames), pages = 0;
+    uint64_t total = pw_frames_total(t.system->nodes[0].physical.frames), pages = 0;
     for (uint64_t frame = 0; frame < total; frame++) {
         if (!of[frame])
             continue;
@@ -134,7 +134,7 @@ static void programs_backed_one_by_one_do_not_mix(void **state)
     struct timed t = {.kernel = idle, .bytes = 3 << 20, .neighbours = {&other}, .sets = {"apps.backing=one-by-one"}};
     timed_run(&t);
     pw_owner *of = data_owners(t.system);
-    uint64_t total = pw_frames_total(t.system->physical.frames), pages = 0;
+    uint64_t total = pw_frames_total(t.system->nodes[0].physical.frames), pages = 0;
     for (uint64_t frame = 0; frame < total; frame++)
         if (of[frame])
             assert_int_equal(of[frame], pages++ < 768 ? 1 : 2);
@@ -216,7 +216,7 @@ static void a_walk_starts_at_the_root_of_the_program_that_missed(void **state)
     unsigned count = 0;
     for (unsigned app = 0; app < 2; app++) {
         pw_paddr reads[PW_TABLE_LEVELS];
-        unsigned levels = pw_page_table_walk(t.system->tables[app], pw_vpn_of(t.a.base), reads, NULL);
+        unsigned levels = pw_page_table_walk(t.system->spaces[app].table, pw_vpn_of(t.a.base), reads, NULL);
         assert_int_equal(timed_launch_count(&t, app, 1, "walk.reads"), levels);
         for (unsigned i = 0; i < levels; i++)
             add_line(lines, &count, reads[i].v / PW_LINE_BYTES);
@@ -331,7 +331,7 @@ static uint64_t check_lines(const struct pw_system *s, const struct pw_slice *sl
         if (c->lines[way] == PW_NO_LINE)
             continue;
         uint32_t frame = c->lines[way] / 32;
-        pw_owner owner = pw_frames_owner(s->physical.frames, (pw_pfn){frame});
+        pw_owner owner = pw_frames_owner(s->nodes[0].physical.frames, (pw_pfn){frame});
         assert_true(owner == PW_OWNER_APP + mine || owner == PW_OWNER_TABLE + mine);
         channels[frame] |= (uint8_t)(1U << slice->channel);
         lines++;
@@ -342,7 +342,7 @@ static uint64_t check_lines(const struct pw_system *s, const struct pw_slice *sl
 static void check_channels(const struct timed *t, const uint8_t *channels)
 {
     unsigned most = 0;
-    for (uint64_t frame = 0; frame < pw_frames_total(t->system->physical.frames); frame++)
+    for (uint64_t frame = 0; frame < pw_frames_total(t->system->nodes[0].physical.frames); frame++)
         if ((unsigned)__builtin_popcount(channels[frame]) > most)
             most = (unsigned)__builtin_popcount(channels[frame]);
     if (t->config.gpu.dram.interleave == PW_INTERLEAVE_PAGE)
@@ -365,8 +365,8 @@ static void each_application_has_its_own_slices_and_channels(void **state)
         for (unsigned k = 1; k < count; k++)
             apps[0].neighbours[k - 1] = &apps[k];
         timed_run(&apps[0]);
-        const struct pw_memory *m = apps[0].system->gpu->memory;
-        uint8_t *channels = calloc(pw_frames_total(apps[0].system->physical.frames), 1);
+        const struct pw_memory *m = apps[0].system->nodes[0].gpu->memory;
+        uint8_t *channels = calloc(pw_frames_total(apps[0].system->nodes[0].physical.frames), 1);
         assert_non_null(channels);
         uint64_t lines[8] = {0};
         for (uint32_t i = 0; i < m->slice_count; i++) {

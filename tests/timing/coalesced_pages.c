@@ -8,7 +8,7 @@ enum { PAGES = 512, REGION = 2 << 20, BOTH = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M
 
 static struct pw_address_space *space_of(struct timed *t)
 {
-    return &t->system->apps[t->app].space;
+    return &t->system->spaces[t->app];
 }
 
 static pw_vpn page_of(const struct timed *t, uint64_t byte)
@@ -42,7 +42,7 @@ static void splinter(struct timed *t, uint64_t region)
 {
     pw_vpn vpn = page_of(t, region * REGION);
     pw_page_table_set_large(space_of(t)->table, vpn, false);
-    pw_gpu_shootdown(t->system->gpu, (pw_asid)t->app, vpn, (pw_vpn){vpn.v + PAGES});
+    pw_gpu_shootdown(t->system->nodes[0].gpu, (pw_asid)t->app, vpn, (pw_vpn){vpn.v + PAGES});
 }
 
 static void make_two_large(struct timed *t)

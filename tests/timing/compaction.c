@@ -13,8 +13,8 @@ static void free_most(void *object, uint64_t region, pw_cycle now)
     struct timed *t = object;
     pw_vpn first = {pw_vpn_of(t->a.base).v + region * PW_REGION_PAGES};
     pw_vpn outer = {first.v + PW_REGION_PAGES - t->n[1]};
-    assert_int_equal(pw_address_space_free_part(&t->system->apps[t->app].space, first, outer, &t->err), PW_OK);
-    pw_gpu_shootdown(t->system->gpu, (pw_asid)t->app, first, outer);
+    assert_int_equal(pw_address_space_free_part(&t->system->spaces[t->app], first, outer, &t->err), PW_OK);
+    pw_gpu_shootdown(t->system->nodes[0].gpu, (pw_asid)t->app, first, outer);
 }
 
 /* Does so at cycle t->n[0]. */
@@ -132,14 +132,14 @@ static unsigned lines_cached(const struct timed *t, pw_pfn frame)
     unsigned n = 0;
     for (uint32_t i = 0; i < PW_PAGE_BYTES / PW_LINE_BYTES; i++) {
         uint32_t line = (frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT)) + i;
-        n += pw_cache_find(&t->system->gpu->sms[0].l1, line, line).at >= 0;
+        n += pw_cache_find(&t->system->nodes[0].gpu->sms[0].l1, line, line).at >= 0;
     }
     return n;
 }
 
 static bool in_tlb(const struct timed *t, bool large, pw_vpn vpn)
 {
-    const struct pw_tlb *tlb = &t->system->gpu->sms[0].tlb;
+    const struct pw_tlb *tlb = &t->system->nodes[0].gpu->sms[0].tlb;
     pw_pfn frame;
     return pw_tlb_array_lookup(large ? &tlb->large : &tlb->base, 0, vpn, &frame);
 }
@@ -188,7 +188,7 @@ static void splinter(void *object, uint64_t argument, pw_cycle now)
     (void)argument;
     (void)now;
     struct timed *t = object;
-    pw_splinter(t->system->manager, 0, pw_vpn_of(t->a.base));
+    pw_splinter(t->system->nodes[0].manager, 0, pw_vpn_of(t->a.base));
 }
 
 static void load_while_splintered(struct pw_host *h, struct timed *t)

@@ -48,7 +48,7 @@ static void a_far_fault_costs_its_latency_and_its_transfer(void **state)
     pw_cycle faulted = timed_run(&demand);
     assert_int_equal(timed_count(&demand, "uvm.far_faults"), 1);
     assert_int_equal(timed_count(&demand, "uvm.pages_in"), 1);
-    assert_true(pw_page_table_lookup(demand.system->tables[0], pw_vpn_of(demand.a.base)).present);
+    assert_true(pw_page_table_lookup(demand.system->spaces[0].table, pw_vpn_of(demand.a.base)).present);
     assert_int_equal((uint64_t)timed_value(&demand, "uvm.fault_latency_mean"), FAULT + transfer(4096));
     /* DRAM's clock is not the core's: the load may wait a cycle more or less for its edge. */
     assert_in_range(faulted, mapped + FAULT + transfer(4096) - 1, mapped + FAULT + transfer(4096) + 1);

@@ -24,13 +24,13 @@ struct seen {
 static void look(void *object, uint64_t i, pw_cycle now)
 {
     struct timed *t = object;
-    const struct pw_page_table *table = t->system->tables[0];
+    const struct pw_page_table *table = t->system->spaces[0].table;
     pw_vpn vpn = pw_vpn_of(t->a.base);
     (void)now;
     ((struct seen *)t->data)[i] = (struct seen){.large = pw_page_table_is_large(table, vpn),
                                                 .disabled = pw_page_table_disabled(table, vpn),
                                                 .order = pw_page_table_lookup(table, (pw_vpn){vpn.v + 7}).order,
-                                                .writes = t->system->manager->counters[0].table_writes};
+                                                .writes = t->system->nodes[0].manager->counters[0].table_writes};
 }
 
 /* Events of one cycle run in the order in which they were posted: this one is posted late, and so runs last. */
@@ -149,8 +149,8 @@ static void pages_that_are_scattered_are_not_coalesced(void **state)
 static void share_a_frame(struct timed *t)
 {
     enum { LAST = 511, OTHER = PW_OWNER_APP + 1 };
-    struct pw_page_table *table = t->system->apps[0].space.table;
-    struct pw_frames *frames = t->system->apps[0].space.physical->frames;
+    struct pw_page_table *table = t->system->spaces[0].table;
+    struct pw_frames *frames = t->system->spaces[0].physical->frames;
     pw_vpn first = pw_vpn_of(t->a.base);
     pw_pfn block;
     assert_true(pw_frames_take(frames, PW_PAGE_2M, (pw_pfn){0}, PW_OWNER_APP, &block));
@@ -159,7 +159,7 @@ static void share_a_frame(struct timed *t)
         if (i == LAST) {
             assert_true(pw_frames_release(frames, PW_PAGE_4K, to, PW_OWNER_APP));
             assert_true(pw_frames_take_at(frames, PW_PAGE_4K, to, OTHER));
-            struct pw_coalesce_view view = pw_coalesce_view_of(t->system->manager, 0, first);
+            struct pw_coalesce_view view = pw_coalesce_view_of(t->system->nodes[0].manager, 0, first);
             assert_true(view.aligned && !view.contiguous && !view.one_space);
             assert_true(pw_frames_release(frames, PW_PAGE_4K, to, OTHER));
             assert_true(pw_frames_take_at(frames, PW_PAGE_4K, to, PW_OWNER_APP));
@@ -167,7 +167,7 @@ static void share_a_frame(struct timed *t)
         pw_pfn from = pw_page_table_move(table, (pw_vpn){first.v + i}, to);
         assert_true(pw_frames_release(frames, PW_PAGE_4K, from, PW_OWNER_APP));
     }
-    struct pw_coalesce_view view = pw_coalesce_view_of(t->system->manager, 0, first);
+    struct pw_coalesce_view view = pw_coalesce_view_of(t->system->nodes[0].manager, 0, first);
     assert_true(view.aligned && view.contiguous && view.one_space);
 }
 
@@ -256,7 +256,7 @@ static void watch(void *object, uint64_t argument, pw_cycle now)
     struct timed *t = object;
     struct arrival *a = t->data;
     (void)argument;
-    const struct pw_page_table *table = t->system->tables[0];
+    const struct pw_page_table *table = t->system->spaces[0].table;
     pw_vpn vpn = pw_vpn_of(t->a.base);
     bool large = pw_page_table_is_large(table, vpn), full = pw_page_table_present(table, vpn) == 512;
     assert_true(full || !large); /* mosaic-sec41-list-after-transfer */
@@ -341,7 +341,7 @@ static const struct pw_coalesce_policy other = {.head = {.name = "other"}, .in_p
 
 static void exchange_policy(struct pw_host *h, struct timed *t)
 {
-    t->system->manager->coalescing = &other;
+    t->system->nodes[0].manager->coalescing = &other;
     t->a = pw_alloc(h, "a", t->bytes, 1);
     timed_launch(h, t);
 }
@@ -395,7 +395,7 @@ static void the_baseline_fills_no_large_entry(void **state)
     struct timed t = {.bytes = 4 * LARGE, .kernel = touch_all};
     timed_run(&t);
     for (uint32_t i = 0; i < t.config.gpu.sm.count; i++)
-        assert_null(t.system->gpu->sms[i].tlb.large.state);
+        assert_null(t.system->nodes[0].gpu->sms[i].tlb.large.state);
     timed_end(&t);
     pw_cycle cycles[2];
     static const char *const entries[] = {"l1_tlb.large_entries=1", "l1_tlb.large_entries=64"};

@@ -23,9 +23,9 @@ static void answered(void *object, struct pw_request *r, pw_cycle now)
 
 static void send(struct timed *t, enum pw_request_kind kind, uint32_t line, uint8_t sectors, uint8_t full)
 {
-    struct pw_request *r = pw_request_take(pw_gpu_requests(t->system->gpu));
+    struct pw_request *r = pw_request_take(pw_gpu_requests(t->system->nodes[0].gpu));
     *r = (struct pw_request){.line = line, .kind = kind & 15U, .sectors = sectors, .full = full};
-    pw_memory_send_walk(pw_gpu_memory(t->system->gpu), r, t->system->events->now);
+    pw_memory_send_walk(pw_gpu_memory(t->system->nodes[0].gpu), r, t->system->events->now);
 }
 
 struct order {
@@ -38,7 +38,7 @@ static void send_in_turn(struct pw_host *h, struct timed *t)
 {
     struct answers *a = (struct answers *)(uintptr_t)t->n[1];
     const struct order *orders = t->data;
-    a->gpu = t->system->gpu;
+    a->gpu = t->system->nodes[0].gpu;
     pw_gpu_connect_manager(a->gpu, &(struct pw_gpu_manager){.manager = a, .answered = answered});
     for (uint64_t i = 0; i < t->n[0]; i++) {
         pw_cycle sent = t->system->events->now;
@@ -110,14 +110,15 @@ static void touch(struct pw_warp *w, struct timed *t)
 static void write_between_walks(struct pw_host *h, struct timed *t)
 {
     struct answers *a = (struct answers *)(uintptr_t)t->n[1];
-    a->gpu = t->system->gpu;
+    a->gpu = t->system->nodes[0].gpu;
     pw_gpu_connect_manager(a->gpu, &(struct pw_gpu_manager){.manager = a, .answered = answered});
     t->a = pw_alloc(h, "a", 1 << 20, 1);
     timed_launch(h, t);
     pw_vpn vpn = {pw_vpn_of(t->a.base).v + 1};
     if (t->n[0])
         send(t, PW_REQUEST_MANAGER_WRITE,
-             (uint32_t)(pw_page_table_entry(t->system->tables[0], vpn, (unsigned)t->n[0]).v >> PW_LINE_SHIFT), 1, 0);
+             (uint32_t)(pw_page_table_entry(t->system->spaces[0].table, vpn, (unsigned)t->n[0]).v >> PW_LINE_SHIFT), 1,
+             0);
     t->launch = 1;
     timed_launch(h, t);
 }

@@ -19,8 +19,9 @@ static void audit(void *object, uint64_t argument, pw_cycle now)
     t->n[7]++;
     for (size_t i = 0; i < pw_stats_identity_count(s->stats); i++) {
         const char *name = pw_stats_identity_name(s->stats, i);
-        bool holds_always = strstr(name, "TLB entry") || strstr(name, "large page was") ||
-                            (strstr(name, "frame is owned") && (!s->manager || !s->manager->migrator));
+        bool holds_always =
+            strstr(name, "TLB entry") || strstr(name, "large page was") ||
+            (strstr(name, "frame is owned") && (!s->nodes[0].manager || !s->nodes[0].manager->migrator));
         if (holds_always && pw_stats_identity_run(s->stats, i, &t->err) != PW_OK)
             fail_msg("cycle %llu: %s", (unsigned long long)now, t->err.message);
     }
@@ -54,8 +55,8 @@ static void free_up_to(void *object, uint64_t outer, pw_cycle now)
     struct timed *t = object;
     pw_vpn first = {pw_vpn_of(t->a.base).v + t->n[0]}, end = {pw_vpn_of(t->a.base).v + outer};
     t->n[0] = outer;
-    assert_int_equal(pw_address_space_free_part(&t->system->apps[t->app].space, first, end, &t->err), PW_OK);
-    pw_gpu_shootdown(t->system->gpu, (pw_asid)t->app, first, end);
+    assert_int_equal(pw_address_space_free_part(&t->system->spaces[t->app], first, end, &t->err), PW_OK);
+    pw_gpu_shootdown(t->system->nodes[0].gpu, (pw_asid)t->app, first, end);
 }
 
 static const struct {

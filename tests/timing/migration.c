@@ -18,7 +18,7 @@ static void walk_then_compute(struct pw_warp *w, struct timed *t)
 
 static bool is_large(const struct timed *t, uint64_t region)
 {
-    return pw_page_table_is_large(t->system->tables[0], pw_vpn_of((pw_vaddr){t->a.base.v + region * REGION}));
+    return pw_page_table_is_large(t->system->spaces[0].table, pw_vpn_of((pw_vaddr){t->a.base.v + region * REGION}));
 }
 
 static struct timed moves_one(void)
@@ -45,12 +45,12 @@ static void the_most_walked_region_is_moved_in_four_steps(void **state)
     assert_int_equal(timed_count(&t, "page.pauses"), 1);
     assert_int_equal(timed_count(&t, "page.coalesced"), 1);
     pw_vpn first = pw_vpn_of((pw_vaddr){t.a.base.v + REGION});
-    pw_pfn block = pw_page_table_lookup(t.system->tables[0], first).frame;
+    pw_pfn block = pw_page_table_lookup(t.system->spaces[0].table, first).frame;
     assert_int_equal(block.v % PAGES, 0);
-    assert_int_equal(pw_page_table_disabled(t.system->tables[0], first), PAGES);
+    assert_int_equal(pw_page_table_disabled(t.system->spaces[0].table, first), PAGES);
     for (uint32_t i = 0; i < PAGES; i++) {
         pw_pfn frame;
-        assert_true(pw_page_table_has_base(t.system->tables[0], (pw_vpn){first.v + i}, &frame));
+        assert_true(pw_page_table_has_base(t.system->spaces[0].table, (pw_vpn){first.v + i}, &frame));
         assert_int_equal(frame.v, block.v + i);
     }
     timed_end(&t);

@@ -88,7 +88,7 @@ static void applications_that_share_a_gpu_have_large_pages_of_their_own(void **s
                           .n = {2},
                           .neighbours = {&second, &third}};
         timed_run(&t);
-        const struct pw_page_manager_counters *c = t.system->manager->counters;
+        const struct pw_page_manager_counters *c = t.system->nodes[0].manager->counters;
         assert_true(c[0].coalesced >= 4 && c[0].coalesced % 4 == 0);
         assert_true(c[1].coalesced >= 2);
         assert_int_equal(c[2].coalesced, 0);

@@ -14,7 +14,7 @@ static void begin_pause(void *object, uint64_t until, pw_cycle now)
 {
     struct timed *t = object;
     (void)now;
-    pw_gpu_pause(t->system->gpu, until);
+    pw_gpu_pause(t->system->nodes[0].gpu, until);
 }
 
 /* Posts the pauses in t->data, t->n[7] of them. */
@@ -162,7 +162,7 @@ static void pause_at_the_end_of_the_launch(struct pw_host *h, struct timed *t)
     t->a = pw_alloc(h, "a", 1 << 20, 1);
     timed_launch(h, t);
     t->n[1] = t->system->events->now;
-    pw_gpu_pause(t->system->gpu, t->n[1] + 1000);
+    pw_gpu_pause(t->system->nodes[0].gpu, t->n[1] + 1000);
     timed_launch(h, t);
 }
 

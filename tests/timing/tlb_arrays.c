@@ -9,7 +9,7 @@ enum { PAGES = 512, REGION = 2 << 20, BOTH = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M
 
 static void make_two_large(struct timed *t)
 {
-    struct pw_address_space *space = &t->system->apps[t->app].space;
+    struct pw_address_space *space = &t->system->spaces[t->app];
     pw_owner owner = (pw_owner)(PW_OWNER_APP + t->app);
     for (uint64_t region = 0; region < 2; region++) {
         pw_vpn first = pw_vpn_of((pw_vaddr){t->a.base.v + region * REGION});
@@ -99,7 +99,7 @@ static struct toy_counters *counted;
 
 static void use_toy(struct timed *t)
 {
-    counted = toy_take_over(&toys[0], &pw_mmu_tlb(t->system->gpu->mmu)->base, 8, 1);
+    counted = toy_take_over(&toys[0], &pw_mmu_tlb(t->system->nodes[0].gpu->mmu)->base, 8, 1);
 }
 
 static void end_with_toys(struct timed *t)
@@ -143,7 +143,7 @@ static void one_walk_fills_an_entry_of_several_pages(void **state)
 static void launch_with_toys(struct pw_host *h, struct timed *t)
 {
     use_toy(t);
-    toy_take_over(&toys[1], &t->system->gpu->sms[0].tlb.base, 8, 1);
+    toy_take_over(&toys[1], &t->system->nodes[0].gpu->sms[0].tlb.base, 8, 1);
     t->a = pw_alloc(h, "a", t->bytes, 1);
     timed_launch(h, t);
 }

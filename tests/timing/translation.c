@@ -99,7 +99,7 @@ static struct timed one_bank(const char *machine, const char *size)
 static void remember_walk(struct timed *t)
 {
     pw_paddr *reads = t->data;
-    t->n[1] = pw_page_table_walk(t->system->tables[0], pw_vpn_of(t->a.base), reads, NULL);
+    t->n[1] = pw_page_table_walk(t->system->spaces[0].table, pw_vpn_of(t->a.base), reads, NULL);
     reads[t->n[1]].v = timed_physical(t, 0);
 }
 

@@ -91,7 +91,7 @@ static void begin_pause(void *object, uint64_t until, pw_cycle now)
 {
     struct timed *t = object;
     (void)now;
-    pw_gpu_pause(t->system->gpu, until);
+    pw_gpu_pause(t->system->nodes[0].gpu, until);
 }
 
 static void post_pause(struct timed *t)

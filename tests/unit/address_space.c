@@ -51,9 +51,8 @@ static pw_vaddr allocate(struct world *w, const char *name, uint64_t bytes)
 
 static enum pw_status back_all(struct world *w)
 {
-    struct pw_address_space *space = &w->space;
     unsigned failed;
-    return pw_address_spaces_back(&space, 1, &failed, &w->err);
+    return pw_address_spaces_back(&w->space, 1, &failed, &w->err);
 }
 
 static struct pw_translation look_up(const struct world *w, pw_vaddr at)
@@ -127,8 +126,7 @@ static void freed_memory_can_be_had_again(void **state)
 
 static void check(struct world *w)
 {
-    struct pw_address_space *space = &w->space;
-    if (pw_address_spaces_check(&space, 1, &w->err) != PW_OK)
+    if (pw_address_spaces_check(&w->space, 1, &w->err) != PW_OK)
         fail_msg("%s", w->err.message);
 }
 

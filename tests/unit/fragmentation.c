@@ -126,7 +126,7 @@ static void fragmented_frames_never_coalesce(void **state)
     (void)state;
     for (unsigned all = 0; all < 2; all++) {
         struct pw_physical_memory m;
-        struct pw_address_space space, *list = &space;
+        struct pw_address_space space;
         struct pw_page_counters counters = {0};
         struct pw_touched touched = {0};
         struct pw_error err = {0};
@@ -139,15 +139,15 @@ static void fragmented_frames_never_coalesce(void **state)
         pw_vaddr base;
         unsigned failed, coalescible = 0;
         assert_int_equal(pw_address_space_allocate(&space, "a", 200 * MB, false, &base, &err), PW_OK);
-        assert_int_equal(pw_address_spaces_back(&list, 1, &failed, &err), PW_OK);
+        assert_int_equal(pw_address_spaces_back(&space, 1, &failed, &err), PW_OK);
         for (uint64_t i = 0; i < 100; i++)
             coalescible += pw_page_table_can_coalesce(space.table, (pw_vpn){pw_vpn_of(base).v + i * PAGES});
         /* Page tables have one of the 90 frames that are whole. */
         assert_int_equal(coalescible, all ? 0 : 89);
-        if (pw_address_spaces_check(&list, 1, &err) != PW_OK)
+        if (pw_address_spaces_check(&space, 1, &err) != PW_OK)
             fail_msg("%s", err.message);
         m.fragment_pages--;
-        assert_int_equal(pw_address_spaces_check(&list, 1, &err), PW_FAILED);
+        assert_int_equal(pw_address_spaces_check(&space, 1, &err), PW_FAILED);
         m.fragment_pages++;
         assert_int_equal(m.violations, 0);
         pw_vaddr more;

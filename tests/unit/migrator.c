@@ -14,7 +14,7 @@ struct fixture {
     struct pw_physical_memory physical;
     struct pw_page_counters page_counters;
     struct pw_touched touched;
-    struct pw_address_space space, *spaces[1];
+    struct pw_address_space space;
     struct pw_page_manager *manager;
     pw_vpn first; /* of the regions */
     unsigned shootdowns;
@@ -97,12 +97,11 @@ static struct fixture *create(void)
     assert_int_equal(pw_physical_memory_init(&f->physical, (uint64_t)BLOCKS << 21, &c->page, 1, NULL, err), PW_OK);
     assert_int_equal(pw_address_space_init(&f->space, 0, &c->page, &f->physical, &f->page_counters, &f->touched, err),
                      PW_OK);
-    f->spaces[0] = &f->space;
     struct pw_page_manager_wiring wiring = {.events = f->events,
                                             .pool = &f->pool,
                                             .memory = f->memory,
                                             .physical = &f->physical,
-                                            .spaces = f->spaces,
+                                            .spaces = &f->space,
                                             .apps = 1,
                                             .machine = f,
                                             .shootdown = shootdown,
@@ -122,7 +121,7 @@ static void check(struct fixture *f)
 {
     assert_int_equal(pw_page_manager_pending(f->manager), 0);
     assert_int_equal(f->pool.records.in_use, 0);
-    if (pw_address_spaces_check(f->spaces, 1, &f->t.err) != PW_OK)
+    if (pw_address_spaces_check(&f->space, 1, &f->t.err) != PW_OK)
         fail_msg("%s", f->t.err.message);
 }
 

@@ -21,13 +21,13 @@ static struct pw_tlb_policy broken;
 
 static void break_l1(struct timed *t)
 {
-    for (uint32_t i = 0; i < t->system->gpu->config.sm.count; i++)
-        t->system->gpu->sms[i].tlb.base.policy = &broken;
+    for (uint32_t i = 0; i < t->system->nodes[0].gpu->config.sm.count; i++)
+        t->system->nodes[0].gpu->sms[i].tlb.base.policy = &broken;
 }
 
 static void break_l2(struct timed *t)
 {
-    pw_mmu_tlb(t->system->gpu->mmu)->base.policy = &broken;
+    pw_mmu_tlb(t->system->nodes[0].gpu->mmu)->base.policy = &broken;
 }
 
 /* The second CTA asks when the first one's translation is in the L2 TLB. Both come back to the page. */
@@ -51,7 +51,7 @@ static void assert_fails(struct timed t, const char *who)
     char expected[160];
     assert_int_equal(timed_try(&t), PW_FAILED);
     pw_vpn page = pw_vpn_of(t.a.base);
-    uint32_t frame = pw_page_table_lookup(t.system->tables[0], page).frame.v;
+    uint32_t frame = pw_page_table_lookup(t.system->spaces[0].table, page).frame.v;
     snprintf(expected, sizeof expected,
              "%s returned frame 0x%x for page 0x%llx of app0, where the page table has frame 0x%x", who, frame ^ WRONG,
              (unsigned long long)page.v, frame);

@@ -1,0 +1,78 @@
+/* Builds a node and connects it with the system around it. */
+#include "system/node.h"
+
+#include "system/system.h"
+
+enum pw_status pw_node_init(struct pw_node *n, struct pw_system *s, unsigned index, struct pw_error *err)
+{
+    n->system = s;
+    pw_scope_gpu(index, n->name);
+    return pw_physical_memory_init(&n->physical, s->config.gpu.dram.bytes, &s->config.page, s->seed, &n->policies, err);
+}
+
+static void gpu_failed(void *node, const struct pw_error *err)
+{
+    pw_system_fail(((struct pw_node *)node)->system, err);
+}
+
+enum pw_status pw_node_connect(struct pw_node *n, struct pw_error *err)
+{
+    struct pw_system *s = n->system;
+    for (unsigned i = 0; i < s->app_count; i++)
+        n->tables[i] = s->spaces[i].table;
+    struct pw_gpu_wiring wiring = {.events = s->events,
+                                   .policies = &n->policies,
+                                   .tables = n->tables,
+                                   .touched = s->touched,
+                                   .timeline = s->timeline,
+                                   .page_log = s->page_log,
+                                   .breakdown = s->spec->breakdown,
+                                   .uvm = s->uvm,
+                                   .link = n->link,
+                                   .frames = pw_frames_total(n->physical.frames),
+                                   .seed = s->seed,
+                                   .apps = s->app_count,
+                                   .node = n,
+                                   .launch_done = pw_app_launch_done,
+                                   .failed = gpu_failed};
+    enum pw_status status = pw_gpu_create(&s->config.gpu, &wiring, &n->gpu, err);
+    return status == PW_OK ? pw_pages_create(n, err) : status;
+}
+
+void pw_node_disconnect(struct pw_node *n)
+{
+    pw_pages_destroy(n);
+    pw_gpu_destroy(n->gpu);
+    n->gpu = NULL;
+}
+
+void pw_node_release(struct pw_node *n)
+{
+    pw_link_destroy(n->link);
+    pw_physical_memory_release(&n->physical);
+}
+
+void pw_node_register_gpu(struct pw_node *n, struct pw_stats *stats)
+{
+    pw_gpu_register(n->gpu, stats);
+}
+
+void pw_node_register_memory(struct pw_node *n, struct pw_stats *stats)
+{
+    if (n->physical.policy->blocks)
+        pw_stats_counter(stats, "page.guarantee_violations", "pages",
+                         "Base pages and page tables put into a 2 MiB frame with another application's pages.",
+                         &n->physical.violations, 0, 0);
+}
+
+void pw_node_register_manager(struct pw_node *n, struct pw_stats *stats)
+{
+    if (n->manager)
+        pw_page_manager_register(n->manager, stats);
+}
+
+void pw_node_register_link(struct pw_node *n, struct pw_stats *stats)
+{
+    if (n->link)
+        pw_link_register(n->link, stats);
+}
