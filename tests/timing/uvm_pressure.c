@@ -219,6 +219,8 @@ static void waiting_faults_are_served_in_order(void **state)
     uvm_touch(f, 1, false);
     uvm_run(f, PW_NEVER);
     assert_int_equal(REPLAYED(f, 2), made + 2 * in(1));
+    assert_int_equal(f->mapped_count, 1);
+    assert_int_equal(f->freed_count, 0); /* two pages were evicted */
     uvm_close(f);
 }
 
@@ -295,6 +297,7 @@ static void a_free_forgets_what_is_coming(void **state)
     assert_int_equal(f->mapped_count, 1);
     assert_int_equal(pw_uvm_free(f->uvm, 0, (pw_vpn){0}, &f->err), PW_OK);
     assert_int_equal(f->mapped_count, 0);
+    assert_int_equal(f->freed_count, 1);
     assert_int_equal(pw_uvm_allocate(f->uvm, 0, "b", (pw_vpn){0}, 16 * PW_PAGE_BYTES, &f->err), PW_OK);
     f->config.fault_latency = 0;
     pw_cycle lost = LATENCY + in(1) + in(15), now = f->events->now;

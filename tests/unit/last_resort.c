@@ -93,12 +93,34 @@ static void a_page_that_is_evicted_ends_its_large_page(void **state)
     mosaic_close(&w);
 }
 
+/* Pages of an allocation that is being freed leave their large page as it is; it goes with the last of them. */
+static void a_page_that_is_freed_leaves_its_large_page_alone(void **state)
+{
+    (void)state;
+    struct mosaic w = {.blocks = 6};
+    mosaic_open(&w);
+    pw_vpn a = mosaic_reserve(&w, 0, MOSAIC_PAGES);
+    assert_true(mosaic_map(&w, 0, a, MOSAIC_PAGES));
+    for (uint64_t i = 0; i < MOSAIC_PAGES; i++) {
+        assert_true(mosaic_is_large(&w, 0, a));
+        pw_pfn frame = mosaic_frame(&w, 0, a.v + i);
+        assert_int_equal(pw_address_space_unmap_freed(&w.spaces[0], (pw_vpn){a.v + i}).v, frame.v);
+        assert_int_equal(pw_frames_owner(w.physical.frames, frame), PW_OWNER_FREE);
+    }
+    mosaic_free_all(&w, 0, a);
+    assert_false(mosaic_is_large(&w, 0, a));
+    assert_int_equal(mosaic_counters(&w, 0)->splintered, 0);
+    assert_int_equal(mosaic_counters(&w, 0)->flushes, 0);
+    mosaic_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_pages_are_splintered_one_at_a_time_and_the_askers_first),
         cmocka_unit_test(compaction_comes_before_everything_else),
         cmocka_unit_test(a_page_that_is_evicted_ends_its_large_page),
+        cmocka_unit_test(a_page_that_is_freed_leaves_its_large_page_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
