@@ -50,6 +50,10 @@ struct pw_run_spec {
     const char *command;              /* how the run was asked for; kept in the result and not looked at */
 };
 
+/* The scope of a metric is the part of its name before the first point: one GPU ("gpu0"), one application on all
+ * GPUs ("app0"), or, where there are several, all GPUs together ("gpus"): the sum, of a ratio the ratio of sums.
+ * What belongs to no GPU, such as memory allocated, is with all of them. One GPU is all of them: it has everything
+ * and there is no "gpus". */
 struct pw_metric {
     const char *name; /* "gpu0.l1_tlb.hits", "app0.l1_tlb.hits" */
     const char *unit;

@@ -5,7 +5,7 @@
 #ifndef PW_SIM_SCOPE_H
 #define PW_SIM_SCOPE_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
 #define PW_SCOPE_FIRST_GPU "gpu0"
 #define PW_SCOPE_GPUS "gpus"
@@ -16,5 +16,9 @@ void pw_scope_gpu(unsigned gpu, char out[PW_SCOPE_CAPACITY]);
 void pw_scope_app(unsigned app, char out[PW_SCOPE_CAPACITY]);
 /* All of so many GPUs. */
 const char *pw_scope_all_gpus(unsigned gpus);
+
+/* Whether a metric's name begins with the scope of a GPU, of an application. */
+bool pw_scope_is_gpu(const char *name);
+bool pw_scope_is_app(const char *name);
 
 #endif

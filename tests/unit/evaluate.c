@@ -242,6 +242,35 @@ static void runs_that_lack_a_metric_are_named(void **state)
     tear_down(&f);
 }
 
+static void a_measure_of_runs_on_two_gpus_is_that_of_both_together(void **state)
+{
+    (void)state;
+    struct pw_stored_metric metrics[] = {{(char[]){"gpu0.l1_tlb.hits"}, 3},
+                                         {(char[]){"gpu1.l1_tlb.hits"}, 4},
+                                         {(char[]){"gpus.l1_tlb.hits"}, 7},
+                                         {(char[]){"option.gpu.count"}, 2}};
+    struct fixture f;
+    struct pw_error err = {0};
+    double value = 0;
+    set_up(&f, "measures: {h: l1_tlb.hits}\ntable: {1: h@b}\n");
+    for (size_t j = 0; j < f.plan.job_count; j++) {
+        f.made[j].metrics = metrics;
+        f.made[j].metric_count = sizeof metrics / sizeof *metrics;
+    }
+    struct pw_figure_outcome o = evaluate(&f);
+    check_column(&o, 0, 2, (double[]){7, 7});
+    pw_figure_outcome_release(&o);
+    assert_true(pw_stored_run_measure(f.runs[0], "gpu1.l1_tlb.hits", &value) && value == 4);
+    assert_false(pw_stored_run_measure(f.runs[0], "gpu2.l1_tlb.hits", &value));
+    for (size_t j = 0; j < f.plan.job_count; j++) {
+        f.made[j].metrics = &metrics[3];
+        f.made[j].metric_count = 1;
+    }
+    assert_int_equal(pw_figure_evaluate(&f.plan.figures[0], f.runs, &o, &err), PW_USER_ERROR);
+    assert_non_null(strstr(err.message, "has no metric 'gpus.l1_tlb.hits'"));
+    tear_down(&f);
+}
+
 static void stored_runs_with_other_applications_are_refused(void **state)
 {
     (void)state;
@@ -264,6 +293,7 @@ int main(void)
         cmocka_unit_test(speedups_are_over_each_application_alone_with_the_baseline),
         cmocka_unit_test(claims_are_judged_by_their_rows),
         cmocka_unit_test(runs_that_lack_a_metric_are_named),
+        cmocka_unit_test(a_measure_of_runs_on_two_gpus_is_that_of_both_together),
         cmocka_unit_test(stored_runs_with_other_applications_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

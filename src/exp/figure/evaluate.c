@@ -114,8 +114,8 @@ static double metric(void *context, const char *name)
         return weighted_speedup(p);
     if (!strcmp(name, "unfairness"))
         return unfairness(p);
-    char full[160];
-    snprintf(full, sizeof full, "gpu0.%s", name);
+    char full[PW_STORED_NAME_CAPACITY];
+    pw_stored_run_measure_name(p->run, name, full);
     return stored(p, full);
 }
 

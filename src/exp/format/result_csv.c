@@ -9,6 +9,7 @@
  * component "allocation.NAME"; "breakdown" is in percent, its cycles are the metrics of "warp". Component "host"
  * depends on the host. */
 #include "exp/format/result.h"
+#include "sim/scope.h"
 #include "uvm/allocation.h"
 
 #include <stdio.h>
@@ -47,11 +48,6 @@ static void real_row(struct writer *w, const char *app, const char *component, c
     pw_text_add(w->out, "\n");
 }
 
-static bool is_app_scope(const char *name)
-{
-    return strncmp(name, "app", 3) == 0 && name[3] >= '0' && name[3] <= '9';
-}
-
 /* Splits "l1_tlb.hits" at its first point into component (after `prefix`) and metric. */
 static const char *split_component(const char *name, const char *prefix, char component[LABEL_CAPACITY])
 {
@@ -65,7 +61,7 @@ static void metric_row(struct writer *w, const struct pw_metric *m)
     char app[LABEL_CAPACITY] = "", prefix[LABEL_CAPACITY] = "", component[LABEL_CAPACITY];
     size_t scope = strcspn(m->name, ".");
     const char *rest = m->name[scope] ? m->name + scope + 1 : m->name;
-    if (is_app_scope(m->name))
+    if (pw_scope_is_app(m->name))
         snprintf(app, sizeof app, "%.*s", (int)scope, m->name);
     else if (rest != m->name)
         snprintf(prefix, sizeof prefix, "%.*s.", (int)scope, m->name);

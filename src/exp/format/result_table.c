@@ -7,6 +7,7 @@
  * happened. Without an L2 TLB what its miss registers merge is shown with the page walks. */
 #include "exp/format/result.h"
 #include "exp/format/table.h"
+#include "sim/scope.h"
 #include "sim/types.h"
 
 #include <stdio.h>
@@ -42,18 +43,13 @@ static const struct {
     {NULL, "Other"},
 };
 
-static bool is_app_scope(const char *name)
-{
-    return strncmp(name, "app", 3) == 0 && name[3] >= '0' && name[3] <= '9';
-}
-
 static void find_scopes(struct view *v)
 {
     const struct pw_result *r = v->result;
     for (size_t i = 0; i < r->metric_count; i++) {
         const char *name = r->metrics[i].name;
         size_t length = strcspn(name, ".");
-        if (!name[length] || length >= SCOPE_CAPACITY || (r->app_count == 1 && is_app_scope(name)))
+        if (!name[length] || length >= SCOPE_CAPACITY || (r->app_count == 1 && pw_scope_is_app(name)))
             continue;
         size_t k = 0;
         while (k < v->scope_count && (strncmp(v->scopes[k], name, length) != 0 || v->scopes[k][length]))

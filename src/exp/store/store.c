@@ -13,14 +13,13 @@
 struct pw_metric_place pw_metric_place(const char *name)
 {
     const char *outer = name + strcspn(name, ".");
-    bool is_app = strncmp(name, "app", 3) == 0 && name[3] >= '0' && name[3] <= '9';
     struct pw_metric_place place = {.app = name, .component = name, .metric = name};
     if (!*outer) {
         place.component_length = (int)(outer - name);
         return place;
     }
     const char *point = outer + 1 + strcspn(outer + 1, ".");
-    if (is_app) {
+    if (pw_scope_is_app(name)) {
         place.app_length = (int)(outer - name);
         place.component = outer + 1;
     }

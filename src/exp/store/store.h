@@ -74,6 +74,12 @@ void pw_stored_run_free(struct pw_stored_run *r);
 /* A metric's value; false when the run has none of that name. */
 bool pw_stored_run_metric(const struct pw_stored_run *r, const char *name, double *out);
 
+/* A measure is a metric without a scope, "walk.count", which is that of all GPUs of the run: the sum, or the ratio
+ * of sums. With the scope of a GPU it is that GPU's. Its full name, and its value; false when the run has none. */
+enum { PW_STORED_NAME_CAPACITY = 160 };
+void pw_stored_run_measure_name(const struct pw_stored_run *r, const char *measure, char out[PW_STORED_NAME_CAPACITY]);
+bool pw_stored_run_measure(const struct pw_stored_run *r, const char *measure, double *out);
+
 /* Seconds that a run of this workload took before, any design, the median; negative when there is none. */
 enum pw_status pw_store_seconds(struct pw_store *s, const char *workload, double *out_seconds, struct pw_error *err);
 

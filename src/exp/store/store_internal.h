@@ -6,6 +6,7 @@
 #define PW_EXP_STORE_INTERNAL_H
 
 #include "exp/store/store.h"
+#include "sim/scope.h"
 
 #include <sqlite3.h>
 
@@ -84,7 +85,7 @@ enum pw_status pw_query_run(struct pw_query *q, struct pw_error *err);
 struct pw_allocation_result pw_store_read_allocation(struct pw_query *q);
 
 /* Where a metric's name puts it in the long form: "app0.l1_tlb.hits" is app "app0", component "l1_tlb", metric "hits";
- * "gpu0.l1_tlb.hits" is no app's, component "gpu0.l1_tlb". Lengths are of pieces of `name`. */
+ * "gpu0.l1_tlb.hits" is no app's, component "gpu0.l1_tlb" (scopes: sim/scope.h). Lengths are of pieces of `name`. */
 struct pw_metric_place {
     const char *app, *component, *metric;
     int app_length, component_length;

@@ -8,6 +8,7 @@
 #include "sim/c_locale.h"
 #include "uvm/allocation.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -279,4 +280,20 @@ bool pw_stored_run_metric(const struct pw_stored_run *r, const char *name, doubl
     if (found)
         *out = found->value;
     return found != NULL;
+}
+
+void pw_stored_run_measure_name(const struct pw_stored_run *r, const char *measure, char out[PW_STORED_NAME_CAPACITY])
+{
+    double gpus = 1;
+    (void)pw_stored_run_metric(r, "option.gpu.count", &gpus);
+    bool has_scope = pw_scope_is_gpu(measure);
+    snprintf(out, PW_STORED_NAME_CAPACITY, "%s%s%s", has_scope ? "" : pw_scope_all_gpus((unsigned)gpus),
+             has_scope ? "" : ".", measure);
+}
+
+bool pw_stored_run_measure(const struct pw_stored_run *r, const char *measure, double *out)
+{
+    char name[PW_STORED_NAME_CAPACITY];
+    pw_stored_run_measure_name(r, measure, name);
+    return pw_stored_run_metric(r, name, out);
 }

@@ -17,7 +17,7 @@ static const char *const texts[PW_SQL_COUNT] = {
     [PW_SQL_FIND_RUN] = "SELECT r.id FROM configuration c JOIN run r ON r.configuration = c.id"
                         " WHERE r.core = ? AND c.options = ? AND r.workload = ? AND r.seed = ?",
     [PW_SQL_FIND_BREAKDOWN] = "SELECT 1 FROM value v JOIN metric m ON m.id = v.metric"
-                              " WHERE v.run = ? AND m.name = 'gpu0.warp.resident'",
+                              " WHERE v.run = ? AND m.name = '" PW_SCOPE_FIRST_GPU ".warp.resident'",
     [PW_SQL_FIND_CONFIGURATION] = "SELECT id FROM configuration WHERE options = ?",
     [PW_SQL_ADD_CONFIGURATION] = "INSERT INTO configuration(options) VALUES (?)",
     [PW_SQL_ADD_OPTION] = "INSERT INTO configuration_option(configuration, name, value) VALUES (?, ?, ?)",

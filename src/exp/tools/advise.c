@@ -131,7 +131,7 @@ void pw_advice_destroy(struct pw_advice *a)
 static double metric(const struct pw_stored_run *r, const char *name)
 {
     double value = 0;
-    return pw_stored_run_metric(r, name, &value) ? value : 0;
+    return pw_stored_run_measure(r, name, &value) ? value : 0;
 }
 
 static struct pw_advice_point point_of(const struct pw_stored_run *r, const struct pw_pool_job *job)
@@ -141,12 +141,12 @@ static struct pw_advice_point point_of(const struct pw_stored_run *r, const stru
     return (struct pw_advice_point){
         .run = r,
         .cycles = r->cycles,
-        .far_faults = metric(r, "gpu0.uvm.far_faults"),
-        .pages_in = metric(r, "gpu0.uvm.pages_in"),
-        .prefetched = metric(r, "gpu0.uvm.pages_prefetched"),
-        .never_used = metric(r, "gpu0.uvm.prefetched_evicted") + metric(r, "gpu0.uvm.prefetched_resident"),
-        .evicted = metric(r, "gpu0.uvm.pages_evicted"),
-        .thrashed = metric(r, "gpu0.uvm.pages_thrashed"),
+        .far_faults = metric(r, "uvm.far_faults"),
+        .pages_in = metric(r, "uvm.pages_in"),
+        .prefetched = metric(r, "uvm.pages_prefetched"),
+        .never_used = metric(r, "uvm.prefetched_evicted") + metric(r, "uvm.prefetched_resident"),
+        .evicted = metric(r, "uvm.pages_evicted"),
+        .thrashed = metric(r, "uvm.pages_thrashed"),
     };
 }
 
@@ -172,9 +172,9 @@ static double rounding(const struct pw_stored_run *r)
 
 static enum pw_status read_footprint(struct pw_advice *a, struct pw_error *err)
 {
-    a->allocated = metric(a->references[0].run, "gpu0.mem.allocated_bytes");
+    a->allocated = metric(a->references[0].run, "mem.allocated_bytes");
     a->footprint = ceil((a->allocated + rounding(a->references[0].run)) / PW_ADVICE_PAGE_BYTES) * PW_ADVICE_PAGE_BYTES;
-    a->touched = metric(a->references[0].run, "gpu0.mem.touched_bytes");
+    a->touched = metric(a->references[0].run, "mem.touched_bytes");
     if (!(a->allocated > 0))
         return pw_fail(err, PW_USER_ERROR, "%s allocates no memory", a->spec.workload);
     return PW_OK;

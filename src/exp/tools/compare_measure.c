@@ -10,15 +10,15 @@
 enum { MAX_STATES = 4 };
 
 static const char *const states[PW_COMPARE_MEASURE_COUNT - PW_COMPARE_FIRST_SHARE][MAX_STATES] = {
-    {"gpu0.warp.issue", "gpu0.warp.not_chosen", "gpu0.warp.dependency", "gpu0.warp.barrier"},
-    {"gpu0.warp.paused"},
-    {"gpu0.warp.data"},
-    {"gpu0.warp.lsu_full", "gpu0.warp.lsu"},
-    {"gpu0.warp.l1_tlb"},
-    {"gpu0.warp.l2_tlb"},
-    {"gpu0.warp.walk_queue"},
-    {"gpu0.warp.walk_memory"},
-    {"gpu0.warp.far_fault"},
+    {"warp.issue", "warp.not_chosen", "warp.dependency", "warp.barrier"},
+    {"warp.paused"},
+    {"warp.data"},
+    {"warp.lsu_full", "warp.lsu"},
+    {"warp.l1_tlb"},
+    {"warp.l2_tlb"},
+    {"warp.walk_queue"},
+    {"warp.walk_memory"},
+    {"warp.far_fault"},
 };
 
 const struct pw_compare_measure_name pw_compare_measures[PW_COMPARE_MEASURE_COUNT] = {
@@ -41,11 +41,11 @@ static double quotient(const struct pw_stored_run *r, const char *const *names, 
 {
     double sum = 0, whole = 0, value;
     for (size_t i = 0; i < count && names[i]; i++) {
-        if (!pw_stored_run_metric(r, names[i], &value))
+        if (!pw_stored_run_measure(r, names[i], &value))
             return NAN;
         sum += value;
     }
-    return pw_stored_run_metric(r, below, &whole) && whole > 0 ? sum / whole : NAN;
+    return pw_stored_run_measure(r, below, &whole) && whole > 0 ? sum / whole : NAN;
 }
 
 static const struct pw_stored_run *run_of(const struct pw_compare *c, size_t row)
@@ -60,13 +60,13 @@ double pw_compare_measure(const struct pw_compare *c, size_t row, enum pw_compar
         return NAN;
     switch (measure) {
     case PW_COMPARE_L1_HITS:
-        return quotient(r, (const char *const[]){"gpu0.l1_tlb.hits"}, 1, "gpu0.l1_tlb.lookups");
+        return quotient(r, (const char *const[]){"l1_tlb.hits"}, 1, "l1_tlb.lookups");
     case PW_COMPARE_L2_HITS:
-        return quotient(r, (const char *const[]){"gpu0.l2_tlb.hits"}, 1, "gpu0.l2_tlb.lookups");
+        return quotient(r, (const char *const[]){"l2_tlb.hits"}, 1, "l2_tlb.lookups");
     case PW_COMPARE_WALKS:
-        return 1000 * quotient(r, (const char *const[]){"gpu0.walk.count"}, 1, "gpu0.sm.issued");
+        return 1000 * quotient(r, (const char *const[]){"walk.count"}, 1, "sm.issued");
     default:
-        return quotient(r, states[measure - PW_COMPARE_FIRST_SHARE], MAX_STATES, "gpu0.warp.resident");
+        return quotient(r, states[measure - PW_COMPARE_FIRST_SHARE], MAX_STATES, "warp.resident");
     }
 }
 
