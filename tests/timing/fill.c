@@ -56,7 +56,7 @@ static const struct pw_fill_policy scripted = {
 
 static void use_script(struct timed *t)
 {
-    struct pw_gpu *g = t->system->gpu;
+    struct pw_gpu *g = t->system->nodes[0].gpu;
     pw_policy_use_release(&g->fill.use);
     assert_int_equal(pw_fill_create(g, &scripted.head, &t->err), PW_OK);
     pw_policies_begin(&t->system->policies, t->system->events);
@@ -196,7 +196,7 @@ static void always_is_what_happens_without_a_policy(void **state)
         chosen.sets[2] = "fill.policy=always";
         timed_run(&t);
         timed_run(&chosen);
-        assert_null(t.system->gpu->fill.may_fill);
+        assert_null(t.system->nodes[0].gpu->fill.may_fill);
         assert_int_equal(t.cycles, chosen.cycles);
         size_t raw = pw_stats_raw_count(t.system->stats);
         assert_int_equal(raw, pw_stats_raw_count(chosen.system->stats));

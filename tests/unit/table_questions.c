@@ -81,7 +81,7 @@ static void change_table(void *object, uint64_t argument, pw_cycle now)
     (void)argument;
     (void)now;
     struct timed *t = object;
-    struct pw_page_table *table = t->system->apps[0].space.table;
+    struct pw_page_table *table = t->system->spaces[0].table;
     pw_vpn page = pw_vpn_of(t->a.base);
     pw_pfn frame;
     assert_true(pw_page_table_has_base(table, page, &frame));
