@@ -6,7 +6,7 @@
 #define PW_GPU_GPU_H
 
 #include "log/page_log.h"
-#include "mem/l2.h"
+#include "mem/memory.h"
 #include "policy/fill/fill_policy.h"
 #include "policy/warp/warp_policy.h"
 #include "sim/timeline.h"

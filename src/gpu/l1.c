@@ -6,8 +6,6 @@
  * line. All of them leave the SM `latency` cycles after they reached the cache. */
 #include "gpu/gpu_internal.h"
 
-enum { ARRIVED_SHIFT = 4 };
-
 const struct pw_option pw_l1d_options[] = {
     {"bytes", PW_OPTION_BYTES, offsetof(struct pw_l1d_config, bytes), 128, 1 << 30, "16KB", "bytes", NULL,
      "Capacity per SM.", false},
@@ -152,18 +150,13 @@ static void fill(struct pw_sm *sm, uint32_t line, uint8_t sectors)
 /* Completes those waiting loads whose sectors have all arrived; the others stay. */
 static void wake_waiting(struct pw_sm *sm, struct pw_mshr_entry *e, pw_cycle now)
 {
-    uint8_t arrived = (uint8_t)(e->mask >> ARRIVED_SHIFT), asked = e->mask & PW_ALL_SECTORS;
-    struct pw_request *r = pw_mshr_take_waiting(e);
+    struct pw_request *r = pw_mshr_take_arrived(e);
     for (struct pw_request *next; r; r = next) {
         next = r->next;
-        if ((arrived & r->sectors) != r->sectors) {
-            pw_mshr_wait(e, r);
-            continue;
-        }
         pw_l1_line_done(sm, r->owner, now, now);
         pw_request_give(&sm->gpu->pool, r);
     }
-    if (arrived == asked)
+    if (pw_mshr_arrived(e) == pw_mshr_asked(e))
         pw_mshr_remove(&sm->l1_mshr, e);
 }
 
@@ -186,7 +179,7 @@ void pw_l1_reply(void *gpu, struct pw_request *r, pw_cycle now)
         struct pw_mshr_entry *e = &sm->l1_mshr.entries[r->l1_miss];
         __builtin_prefetch(e);
         fill(sm, r->line, r->sectors);
-        e->mask |= (uint64_t)r->sectors << ARRIVED_SHIFT;
+        pw_mshr_arrive(e, r->sectors);
         if (r->owner != PW_NO_OWNER)
             pw_l1_line_done(sm, r->owner, now, now);
         wake_waiting(sm, e, now);

@@ -1,8 +1,6 @@
 /* L2 slices: acceptance, lookup, miss and fill. The model is described in l2.h; wiring and options are in memory.c. */
 #include "mem/memory_internal.h"
 
-enum { ARRIVED_SHIFT = 4 };
-
 /* Answers a request that sends nothing back to an SM: a store, an atomic without a result, the page manager's. */
 static bool answer_here(struct pw_memory *m, struct pw_request *r, pw_cycle now)
 {
@@ -38,10 +36,7 @@ static void answer(void *object, uint64_t argument, pw_cycle now)
 /* Takes the port that is free first; returns when the lookup starts. */
 static pw_cycle take_port(struct pw_slice *s, pw_cycle now)
 {
-    struct pw_port *best = &s->ports[0];
-    for (uint32_t i = 1; i < s->memory->config.l2.ports; i++)
-        if (s->ports[i].free < best->free)
-            best = &s->ports[i];
+    struct pw_port *best = pw_port_free_first(s->ports, s->memory->config.l2.ports);
     pw_cycle start = now > best->free ? now : best->free;
     best->free = start + 1;
     return start;
@@ -183,22 +178,6 @@ static void answer_filled(struct pw_slice *s, struct pw_request *r, struct pw_wa
     answer(s, (uint64_t)(uintptr_t)r, now);
 }
 
-/* Answers those waiting requests whose sectors have all arrived, in order; the others stay. */
-static void answer_waiting(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_way w, pw_cycle now)
-{
-    uint8_t arrived = (uint8_t)(e->mask >> ARRIVED_SHIFT);
-    struct pw_request *r = pw_mshr_take_waiting(e);
-    for (struct pw_request *next; r; r = next) {
-        next = r->next;
-        if ((arrived & r->sectors) == r->sectors)
-            answer_filled(s, r, w, now);
-        else
-            pw_mshr_wait(e, r);
-    }
-    if (arrived == (e->mask & PW_ALL_SECTORS))
-        pw_mshr_remove(&s->mshr, e);
-}
-
 static void serve_blocked(struct pw_slice *s, pw_cycle now)
 {
     while (s->blocked.first && !pw_mshr_full(&s->mshr)) {
@@ -214,7 +193,8 @@ void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now)
     struct pw_way w = pw_cache_find(&s->cache, r->line, pw_set_index(s->map, r->line));
     w = way_for(s, r, w, now);
     pw_way_set_valid(w, r->sectors);
-    e->mask |= (uint64_t)r->sectors << ARRIVED_SHIFT;
+    pw_mshr_arrive(e, r->sectors);
+    struct pw_request *waiting = pw_mshr_take_arrived(e);
     r->sectors = r->awaited;
     if (r->kind == PW_REQUEST_FETCH) {
         s->memory->pending--;
@@ -222,6 +202,11 @@ void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now)
     } else {
         answer_filled(s, r, w, now);
     }
-    answer_waiting(s, e, w, now);
+    for (struct pw_request *next; waiting; waiting = next) {
+        next = waiting->next;
+        answer_filled(s, waiting, w, now);
+    }
+    if (pw_mshr_arrived(e) == pw_mshr_asked(e))
+        pw_mshr_remove(&s->mshr, e);
     serve_blocked(s, now);
 }

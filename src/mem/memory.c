@@ -141,7 +141,7 @@ void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
     pw_mshr_prefetch(&s->mshr, r->line);
 }
 
-void pw_memory_send_walk(struct pw_memory *m, struct pw_request *r, pw_cycle at)
+void pw_memory_send_direct(struct pw_memory *m, struct pw_request *r, pw_cycle at)
 {
     struct pw_slice *s = find_slice(m, r);
     m->pending++;

@@ -3,7 +3,7 @@
 #define PW_MEM_MEMORY_INTERNAL_H
 
 #include "mem/cache.h"
-#include "mem/l2.h"
+#include "mem/memory.h"
 #include "mem/mshr.h"
 
 /* Where the lines of an application lie: in its own channels, or in all of them. */

@@ -82,6 +82,42 @@ static inline struct pw_request *pw_mshr_take_waiting(struct pw_mshr_entry *e)
     return first;
 }
 
+/* A cache keeps in the mask which sectors of a line it has asked for, in the low bits, and which have arrived. */
+enum { PW_MSHR_ASKED = 0xf, PW_MSHR_ARRIVED_SHIFT = 4 };
+
+static inline uint32_t pw_mshr_asked(const struct pw_mshr_entry *e)
+{
+    return e->mask & PW_MSHR_ASKED;
+}
+
+static inline uint32_t pw_mshr_arrived(const struct pw_mshr_entry *e)
+{
+    return (uint32_t)(e->mask >> PW_MSHR_ARRIVED_SHIFT);
+}
+
+static inline void pw_mshr_arrive(struct pw_mshr_entry *e, uint8_t sectors)
+{
+    e->mask |= (uint64_t)sectors << PW_MSHR_ARRIVED_SHIFT;
+}
+
+/* Takes those that wait whose sectors have all arrived, as the function above does; the others go on waiting. */
+static inline struct pw_request *pw_mshr_take_arrived(struct pw_mshr_entry *e)
+{
+    uint32_t arrived = pw_mshr_arrived(e);
+    struct pw_request *first = NULL, **end = &first, *r = pw_mshr_take_waiting(e);
+    for (struct pw_request *next; r; r = next) {
+        next = r->next;
+        if ((arrived & r->sectors) == r->sectors) {
+            *end = r;
+            end = &r->next;
+        } else {
+            pw_mshr_wait(e, r);
+        }
+    }
+    *end = NULL;
+    return first;
+}
+
 /* Removes an entry that nobody waits for any more. */
 void pw_mshr_remove(struct pw_mshr *m, struct pw_mshr_entry *e);
 

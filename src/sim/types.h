@@ -18,6 +18,9 @@ typedef uint64_t pw_cycle;
 typedef uint8_t pw_asid;
 #define PW_MAX_APPS 64
 
+/* Levels of a page table: 1 is the root, the last holds the entries of 4 KiB pages. */
+enum { PW_TABLE_LEVELS = 4 };
+
 typedef struct pw_vaddr {
     uint64_t v;
 } pw_vaddr;

@@ -177,7 +177,7 @@ static void send(struct pw_page_manager *m, struct pw_request *r, uint32_t line,
                              .sectors = PW_ALL_SECTORS,
                              .full = write ? PW_ALL_SECTORS : 0,
                              .app = g->asid};
-    pw_memory_send_walk(m->wiring.memory, r, m->wiring.events->now);
+    pw_memory_send_direct(m->wiring.memory, r, m->wiring.events->now);
 }
 
 static void send_reads(struct pw_page_manager *m)

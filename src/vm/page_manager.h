@@ -18,7 +18,7 @@
 #ifndef PW_VM_PAGE_MANAGER_H
 #define PW_VM_PAGE_MANAGER_H
 
-#include "mem/l2.h"
+#include "mem/memory.h"
 #include "sim/event.h"
 #include "sim/policy_use.h"
 #include "sim/timeline.h"

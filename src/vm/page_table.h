@@ -16,7 +16,6 @@
 #include "sim/types.h"
 
 enum {
-    PW_TABLE_LEVELS = 4,
     PW_TABLE_ENTRIES = 512,
     PW_TABLE_BIG_ENTRIES = 32, /* of the level-4 table of a region of 64 KiB pages */
     PW_TABLE_VPN_BITS = 36,

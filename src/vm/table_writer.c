@@ -102,7 +102,7 @@ static void send(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsigned c
                                          : 0,
                              .app = asid};
     m->writes_pending++;
-    pw_memory_send_walk(m->wiring.memory, r, m->wiring.events->now);
+    pw_memory_send_direct(m->wiring.memory, r, m->wiring.events->now);
 }
 
 void pw_page_manager_written(void *manager, struct pw_request *r, pw_cycle now)

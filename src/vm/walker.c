@@ -160,7 +160,7 @@ static void read_memory(struct pw_walker *w, uint32_t id, pw_cycle at)
                              .level = (k->level + 1U) & 15U,
                              .app = k->asid};
     w->counters[k->asid].reads++;
-    pw_memory_send_walk(w->wiring.memory, r, at + w->config.walk.distance);
+    pw_memory_send_direct(w->wiring.memory, r, at + w->config.walk.distance);
 }
 
 static void next_level(struct pw_walker *w, uint32_t id, pw_cycle now)

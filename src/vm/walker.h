@@ -8,7 +8,7 @@
 #ifndef PW_VM_WALKER_H
 #define PW_VM_WALKER_H
 
-#include "mem/l2.h"
+#include "mem/memory.h"
 #include "sim/option.h"
 #include "sim/timeline.h"
 #include "vm/page_table.h"

@@ -25,7 +25,7 @@ static void send(struct timed *t, enum pw_request_kind kind, uint32_t line, uint
 {
     struct pw_request *r = pw_request_take(pw_gpu_requests(t->system->nodes[0].gpu));
     *r = (struct pw_request){.line = line, .kind = kind & 15U, .sectors = sectors, .full = full};
-    pw_memory_send_walk(pw_gpu_memory(t->system->nodes[0].gpu), r, t->system->events->now);
+    pw_memory_send_direct(pw_gpu_memory(t->system->nodes[0].gpu), r, t->system->events->now);
 }
 
 struct order {
