@@ -95,8 +95,15 @@ static void managed(void *gpu, struct pw_request *r, pw_cycle now)
 static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err)
 {
     const struct pw_gpu_config *c = &g->config;
-    struct pw_memory_config memory = {c->l2,       c->crossbar,    c->dram,   c->clock_mhz,
-                                      c->sm.count, g->wiring.apps, c->remote, g->wiring.link};
+    struct pw_memory_config memory = {.l2 = c->l2,
+                                      .crossbar = c->crossbar,
+                                      .dram = c->dram,
+                                      .core_mhz = c->clock_mhz,
+                                      .sms = c->sm.count,
+                                      .apps = g->wiring.apps,
+                                      .policies = g->wiring.policies,
+                                      .remote = c->remote,
+                                      .link = g->wiring.link};
     enum pw_status status = pw_memory_create(&memory, g->wiring.events, &g->pool, &g->memory, err);
     if (status != PW_OK)
         return status;

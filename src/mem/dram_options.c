@@ -6,7 +6,6 @@
  * GPGPU-Sim and Ramulator list them too, times 1.674 and rounded up. A channel of 64 bits moves 4 beats, 32 bytes, in
  * a clock. */
 #include "mem/dram.h"
-#include "policy/dram/dram_policy.h"
 
 #define OFFSET(field) offsetof(struct pw_dram_config, field)
 #define TIMING(field, clocks, text)                                                                                    \
@@ -77,11 +76,11 @@ const struct pw_option pw_dram_options[] = {
      .unit = "cycles",
      .help = "Cycles a request takes from the L2 slice to the channel's queue."},
     {.name = "schedule",
-     .type = PW_OPTION_CHOICE,
+     .type = PW_OPTION_POLICY,
      .offset = OFFSET(schedule),
      .fallback = "fr-fcfs",
      .unit = "",
-     .choices = pw_dram_policy_names,
+     .choices = &pw_dram_family,
      .help = "Which waiting request a channel serves next."},
     {.name = "interleave",
      .type = PW_OPTION_CHOICE,
@@ -102,7 +101,7 @@ static bool is_power_of_two(uint64_t n)
 static enum pw_status check_ranges(const struct pw_dram_config *c, struct pw_error *err)
 {
     for (const struct pw_option *o = pw_dram_options; o->name; o++) {
-        if (o->type == PW_OPTION_CHOICE)
+        if (o->type == PW_OPTION_CHOICE || o->type == PW_OPTION_POLICY)
             continue;
         const char *field = (const char *)c + o->offset;
         uint64_t value = o->type == PW_OPTION_BYTES ? *(const uint64_t *)field : *(const uint32_t *)field;
@@ -140,10 +139,10 @@ enum pw_status pw_dram_config_check(const struct pw_dram_config *c, struct pw_er
                        "dram.bytes is too small: dram.channels = %u of dram.banks = %u need %s at least", c->channels,
                        c->banks, pw_size_text(least, c->row_bytes * c->banks * c->channels, true));
     uint32_t schedules = 0;
-    while (pw_dram_policies[schedules])
+    while (pw_dram_family.policies[schedules])
         schedules++;
-    if (c->schedule >= schedules)
-        return pw_fail(err, PW_USER_ERROR, "dram.schedule is %u; there are %u schedules", c->schedule, schedules);
+    if (c->schedule.index >= schedules)
+        return pw_fail(err, PW_USER_ERROR, "dram.schedule is %u; there are %u schedules", c->schedule.index, schedules);
     return PW_OK;
 }
 

@@ -56,28 +56,17 @@ static void dram_write_done(void *client, struct pw_request *r, pw_cycle now)
     pw_request_give(m->pool, r);
 }
 
-static void submit(struct pw_channel *c, struct pw_request *r, pw_cycle now)
+static uint32_t local_line(void *client, const struct pw_request *r)
 {
-    pw_dram_submit(c->dram, r, pw_channel_line(c->memory->slices[r->slice].map, r->line), now);
-}
-
-static void dram_space(void *client, bool write, pw_cycle now)
-{
-    struct pw_channel *c = client;
-    struct pw_request *r = pw_request_list_pop(&c->waiting[write]);
-    if (r)
-        submit(c, r, now);
+    const struct pw_channel *c = client;
+    return pw_channel_line(c->memory->slices[r->slice].map, r->line);
 }
 
 static void arrive_at_dram(void *object, uint64_t argument, pw_cycle now)
 {
     struct pw_channel *c = object;
     struct pw_request *r = (struct pw_request *)(uintptr_t)argument;
-    bool write = r->kind == PW_REQUEST_WRITEBACK;
-    if (!c->waiting[write].first && pw_dram_has_space(c->dram, write))
-        submit(c, r, now);
-    else
-        pw_request_list_push(&c->waiting[write], r);
+    pw_dram_submit(c->dram, r, local_line(c, r), now);
 }
 
 void pw_memory_to_dram(struct pw_slice *s, struct pw_request *r, pw_cycle at)
@@ -196,17 +185,29 @@ static enum pw_status create_channels(struct pw_memory *m, struct pw_error *err)
         c->memory = m;
         struct pw_dram_wiring wiring = {.events = m->events,
                                         .counters = m->dram_counters,
+                                        .schedule = &m->schedule_use,
+                                        .channel = i,
                                         .core_mhz = m->config.core_mhz,
                                         .client = c,
+                                        .local_line = local_line,
                                         .read_scheduled = dram_read_scheduled,
                                         .read_done = dram_read_done,
                                         .write_done = dram_write_done,
-                                        .space = dram_space};
+                                        .pressure = m->config.pressure};
         enum pw_status status = pw_dram_channel_create(&m->config.dram, &wiring, &c->dram, err);
         if (status != PW_OK)
             return status;
     }
     return PW_OK;
+}
+
+/* The schedule, of which each channel makes an instance. */
+static enum pw_status create_policies(struct pw_memory *m, struct pw_error *err)
+{
+    const struct pw_memory_config *c = &m->config;
+    const struct pw_policy *schedule = pw_policy_chosen(&pw_dram_family, &c->dram.schedule);
+    return pw_policy_use_init(&m->schedule_use, c->policies, "dram.schedule", schedule, &c->dram.schedule, c->apps,
+                              err);
 }
 
 enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw_events *events,
@@ -242,6 +243,8 @@ enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw
     if (status == PW_OK)
         status = create_slices(m, err);
     if (status == PW_OK)
+        status = create_policies(m, err);
+    if (status == PW_OK)
         status = create_channels(m, err);
     if (status != PW_OK) {
         pw_memory_destroy(m);
@@ -273,6 +276,7 @@ void pw_memory_destroy(struct pw_memory *m)
     free(m->sm_down);
     free(m->counters);
     free(m->dram_counters);
+    pw_policy_use_release(&m->schedule_use);
     free(m->remote.counters);
     free(m);
 }
@@ -308,19 +312,20 @@ uint64_t pw_memory_pending(const struct pw_memory *m)
 
 size_t pw_memory_describe(const struct pw_memory *m, char *out, size_t capacity)
 {
-    uint32_t blocked = 0, misses = 0, waiting = 0;
-    uint64_t in_dram = 0;
+    uint32_t blocked = 0, misses = 0;
+    uint64_t in_dram = 0, waiting = 0;
     for (uint32_t i = 0; i < m->slice_count; i++) {
         blocked += m->slices[i].blocked.count;
         misses += m->slices[i].mshr.in_use;
     }
     for (uint32_t i = 0; i < m->config.dram.channels; i++) {
-        waiting += m->channels[i].waiting[0].count + m->channels[i].waiting[1].count;
+        waiting += pw_dram_waiting(m->channels[i].dram);
         in_dram += pw_dram_pending(m->channels[i].dram);
     }
     int n = snprintf(out, capacity,
-                     "  memory: %llu requests; L2: %u misses, %u blocked on miss registers; DRAM: %llu queued, %u "
-                     "waiting for a queue\n",
-                     (unsigned long long)m->pending, misses, blocked, (unsigned long long)in_dram, waiting);
+                     "  memory: %llu requests; L2: %u misses, %u blocked on miss registers; DRAM: %llu queued, "
+                     "%llu waiting for a queue\n",
+                     (unsigned long long)m->pending, misses, blocked, (unsigned long long)in_dram,
+                     (unsigned long long)waiting);
     return n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity;
 }

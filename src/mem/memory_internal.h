@@ -27,7 +27,6 @@ struct pw_slice {
 struct pw_channel {
     struct pw_memory *memory;
     struct pw_dram_channel *dram;
-    struct pw_request_list waiting[2]; /* for a place in the read and in the write queue */
 };
 
 struct pw_memory {
@@ -43,6 +42,7 @@ struct pw_memory {
     struct pw_port *sm_up, *sm_down; /* the SMs' ends */
     struct pw_l2_counters *counters;
     struct pw_dram_counters *dram_counters;
+    struct pw_policy_use schedule_use;
     uint64_t pending;
     struct pw_remote remote;
 };

@@ -5,6 +5,7 @@
 
 #include "policy/coalesce/coalesce_policy.h"
 #include "policy/compact/compact_policy.h"
+#include "policy/dram/dram_policy.h"
 #include "policy/evict/evict_policy.h"
 #include "policy/fill/fill_policy.h"
 #include "policy/frame/frame_policy.h"
@@ -92,6 +93,16 @@ static const struct pw_policy *const evict[] = {
     NULL};
 const struct pw_policy_family pw_evict_family = {"evict", "eviction", evict};
 
-const struct pw_policy_family *const pw_families[] = {&pw_warp_family,     &pw_fill_family,    &pw_frame_family,
-                                                      &pw_coalesce_family, &pw_compact_family, &pw_prefetch_family,
-                                                      &pw_evict_family,    &pw_tlb_family,     NULL};
+#define PW_POLICY(symbol) extern const struct pw_dram_policy pw_dram_policy_##symbol;
+#include "policy/dram/dram.def"
+#undef PW_POLICY
+static const struct pw_policy *const dram[] = {
+#define PW_POLICY(symbol) &pw_dram_policy_##symbol.head,
+#include "policy/dram/dram.def"
+#undef PW_POLICY
+    NULL};
+const struct pw_policy_family pw_dram_family = {"dram", "DRAM schedule", dram};
+
+const struct pw_policy_family *const pw_families[] = {
+    &pw_warp_family,    &pw_tlb_family,      &pw_fill_family,  &pw_frame_family, &pw_coalesce_family,
+    &pw_compact_family, &pw_prefetch_family, &pw_evict_family, &pw_dram_family,  NULL};

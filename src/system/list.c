@@ -1,5 +1,4 @@
 /* Listings of what there is: machines, designs, workloads, policies, options and metrics. */
-#include "policy/dram/dram_policy.h"
 #include "policy/families.h"
 #include "system/catalog.h"
 #include "system/effect.h"
@@ -47,14 +46,6 @@ static enum pw_status list_workloads(pw_list_visit *visit, void *context, struct
     return PW_OK;
 }
 
-/* The policies of a family: `family` is its name in the code, `kind` what it decides, `option` what chooses among them. */
-#define LIST_FAMILY(family, kind, option)                                                                              \
-    for (int i = 0; pw_##family##_policies[i]; i++)                                                                    \
-    visit(context, &(struct pw_listing){.name = pw_##family##_policy_names[i],                                         \
-                                        .summary = pw_##family##_policies[i]->summary,                                 \
-                                        .detail = (kind),                                                              \
-                                        .value = (option)})
-
 /* The options that choose among the policies of a family: "uvm.prefetch, uvm.prefetch_full". */
 static void name_choosers(const struct pw_policy_family *family, char *out, size_t capacity)
 {
@@ -77,10 +68,7 @@ static void list_policies(pw_list_visit *visit, void *context)
                   &(struct pw_listing){
                       .name = (*p)->name, .summary = (*p)->summary, .detail = (*f)->decides, .value = choosers});
     }
-    LIST_FAMILY(dram, "DRAM schedule", "dram.schedule");
 }
-
-#undef LIST_FAMILY
 
 static enum pw_status list_options(pw_list_visit *visit, void *context, struct pw_error *err)
 {

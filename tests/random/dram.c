@@ -33,7 +33,7 @@ static struct pw_dram_config random_config(struct pw_random *random)
     c.rtp = (uint32_t)pick(random, 1, 10);
     c.write_high = (uint32_t)pick(random, 2, 20);
     c.write_low = (uint32_t)pick(random, 0, c.write_high - 1);
-    c.schedule = (uint32_t)pw_random_below(random, 2);
+    c.schedule.index = (uint32_t)pw_random_below(random, 2);
     return c;
 }
 
@@ -155,7 +155,7 @@ static bool naive_has_hit(const struct naive *n, uint32_t bank)
 
 static bool naive_choose(const struct naive *n, uint64_t clock, struct pw_dram_command *out)
 {
-    bool first_come = n->config.schedule == 1;
+    bool first_come = n->config.schedule.index == 1;
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < n->waiting_count; i++) {
             if (is_write(n->waiting[i]) != n->write)

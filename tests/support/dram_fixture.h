@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "mem/dram.h"
-#include "policy/dram/dram_policy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,12 +27,12 @@ struct dram_item {
 struct dram_fixture {
     struct pw_dram_config config;
     struct pw_dram_wiring wiring;
+    struct pw_policy_use schedule;
     struct pw_events *events;
     struct pw_dram_channel *channel;
     struct pw_dram_counters counters[PW_MAX_APPS];
     struct dram_item *items; /* in the order they were added, which is the order of arrival */
     size_t item_count;
-    struct pw_request_list refused[2]; /* by write: wait for space */
     struct pw_dram_command *commands;
     size_t command_count;
 };
@@ -88,28 +87,17 @@ static inline void dram_fixture_given_back(void *client, struct pw_request *r, p
     dram_item_of(r)->done = now;
 }
 
-static inline void dram_fixture_submit(struct dram_fixture *f, struct pw_request *r, pw_cycle now)
+static inline uint32_t dram_fixture_line(void *client, const struct pw_request *r)
 {
-    pw_dram_submit(f->channel, r, dram_item_of(r)->local_line, now);
-}
-
-static inline void dram_fixture_space(void *client, bool write, pw_cycle now)
-{
-    struct dram_fixture *f = client;
-    assert_true(pw_dram_has_space(f->channel, write) || f->wiring.policy);
-    while (f->refused[write].first && pw_dram_has_space(f->channel, write))
-        dram_fixture_submit(f, pw_request_list_pop(&f->refused[write]), now);
+    (void)client;
+    return dram_item_of(r)->local_line;
 }
 
 static inline void dram_fixture_arrive(void *object, uint64_t argument, pw_cycle now)
 {
     struct dram_fixture *f = object;
-    struct pw_request *r = &f->items[argument].r;
-    bool write = r->kind == PW_REQUEST_WRITEBACK;
-    if (f->refused[write].first || !pw_dram_has_space(f->channel, write))
-        pw_request_list_push(&f->refused[write], r);
-    else
-        dram_fixture_submit(f, r, now);
+    struct dram_item *i = &f->items[argument];
+    pw_dram_submit(f->channel, &i->r, i->local_line, now);
 }
 
 static inline void dram_fixture_trace(void *client, const struct pw_dram_command *command)
@@ -119,11 +107,14 @@ static inline void dram_fixture_trace(void *client, const struct pw_dram_command
     f->commands[f->command_count++] = *command;
 }
 
-static inline struct dram_fixture *dram_fixture_create(struct pw_dram_config config, uint32_t core_mhz,
-                                                       const struct pw_dram_policy *policy)
+/* `policy` instead of the one that the configuration chooses, where it is not NULL; and what it can see of translation. */
+static inline struct dram_fixture *dram_fixture_with(struct pw_dram_config config, uint32_t core_mhz,
+                                                     const struct pw_dram_policy *policy, uint32_t channel,
+                                                     const struct pw_translation_pressure *pressure)
 {
     struct dram_fixture *f = calloc(1, sizeof(*f));
     struct pw_error err;
+    const struct pw_policy *head = policy ? &policy->head : pw_policy_chosen(&pw_dram_family, &config.schedule);
     f->config = config;
     f->events = pw_events_create(&err);
     f->items = calloc(DRAM_FIXTURE_REQUESTS, sizeof(*f->items));
@@ -131,22 +122,32 @@ static inline struct dram_fixture *dram_fixture_create(struct pw_dram_config con
     f->wiring = (struct pw_dram_wiring){
         .events = f->events,
         .counters = f->counters,
+        .schedule = &f->schedule,
+        .channel = channel,
         .core_mhz = core_mhz,
         .client = f,
+        .local_line = dram_fixture_line,
         .read_done = dram_fixture_given_back,
         .write_done = dram_fixture_given_back,
-        .space = dram_fixture_space,
+        .pressure = pressure,
         .trace = dram_fixture_trace,
-        .policy = policy,
     };
-    if (pw_dram_channel_create(&config, &f->wiring, &f->channel, &err))
+    if (pw_policy_use_init(&f->schedule, NULL, "dram.schedule", head, &config.schedule, PW_MAX_APPS, &err) ||
+        pw_dram_channel_create(&config, &f->wiring, &f->channel, &err))
         fail_msg("%s", err.message);
     return f;
+}
+
+static inline struct dram_fixture *dram_fixture_create(struct pw_dram_config config, uint32_t core_mhz,
+                                                       const struct pw_dram_policy *policy)
+{
+    return dram_fixture_with(config, core_mhz, policy, 0, NULL);
 }
 
 static inline void dram_fixture_destroy(struct dram_fixture *f)
 {
     pw_dram_channel_destroy(f->channel);
+    pw_policy_use_release(&f->schedule);
     pw_events_destroy(f->events);
     free(f->items);
     free(f->commands);
@@ -177,7 +178,7 @@ static inline void dram_run(struct dram_fixture *f)
 {
     bool stop = false;
     pw_events_run(f->events, PW_NEVER, &stop);
-    assert_int_equal(pw_dram_pending(f->channel), 0);
+    assert_int_equal(pw_dram_pending(f->channel) + pw_dram_waiting(f->channel), 0);
     for (size_t i = 0; i < f->item_count; i++)
         assert_int_equal(f->items[i].served, 1);
     const struct pw_dram_counters *n = f->counters;

@@ -29,7 +29,7 @@ static void the_defaults_are_mosaic_table_1(void **state)
     assert_int_equal(c.banks, 8);
     assert_int_equal(c.clock_mhz, 1674);
     assert_int_equal(c.burst_bytes / (c.bytes_per_clock / 4), 8); /* beats */
-    assert_string_equal(pw_dram_policies[c.schedule]->name, "fr-fcfs");
+    assert_string_equal(pw_policy_chosen(&pw_dram_family, &c.schedule)->name, "fr-fcfs");
     struct pw_error err;
     assert_int_equal(pw_dram_config_check(&c, &err), PW_OK);
 }

@@ -37,7 +37,7 @@ static void impossible_configurations_are_user_errors(void **state)
     REFUSED(rc, c.ras - 1, "dram.rc");
     REFUSED(rrd, 0, "dram.rrd");
     REFUSED(read_queue, 0, "dram.read_queue");
-    REFUSED(schedule, 1000, "dram.schedule");
+    REFUSED(schedule.index, 1000, "dram.schedule");
     REFUSED(channels, 1000000, "dram.channels");
     c = dram_default_config();
     c.bytes = 1 << 20;

@@ -4,12 +4,17 @@
  * command. It moves nothing itself. Reads and writes wait apart and the channel decides which of the two it serves
  * (write drain); the view shows only the side that is being served.
  *
- * Order. A request's `age` is (rank << PW_DRAM_RANK_SHIFT) + its number of arrival, so one comparison orders two
- * requests by rank and then by arrival. `rank` is called exactly once per request, when it enters the queue, and sees
- * the whole request (application, kind, level of the page table). A policy without ranks leaves it NULL. The golden,
- * silver and normal queues of MASK, Section 5.4, are three ranks: a page-table read is 0, a data request of the
- * application whose turn it is (a quota counted in the policy's state) is 1, everything else 2; `entries` gives their
- * sizes.
+ * Order. `rank` is called exactly once for each read, when it arrives at the channel, and sees the whole request
+ * (application, kind, level of the page table). Each rank has a queue of its own, and a read waits before it only while
+ * that one is full; writes have no ranks. A request's `age` is (rank << PW_DRAM_RANK_SHIFT) + its number of arrival in
+ * its queue, so one comparison orders two requests by rank and then by arrival. A policy without ranks leaves it NULL.
+ * The golden, silver and normal queues of MASK, Section 5.4, are three ranks: a page-table read is 0, a data request of
+ * the application whose turn it is (a quota counted in the policy's state) is 1, everything else 2; `entries` gives
+ * their sizes.
+ *
+ * Turns. Ranks in `ends_write_turn` do not wait for writes: such a read ends a turn of writing when it enters its
+ * queue, after the command under way, and there is no other turn until none of them is left. A policy that puts reads
+ * without end there starves the writes.
  *
  * Choice. `choose` names the command to issue at clock `now`, or PW_DRAM_WAIT and a later clock at which to be asked
  * again; that may be earlier than a command can go, never later than the policy wants one. It is asked again before
@@ -19,7 +24,7 @@
  * PW_DRAM_ROW      works for the bank's first request for another row: precharges the bank when a row is open and
  *                  activates the request's row when none is. The bank must be in `others` and pw_dram_row_at must not
  *                  lie after `now`. Requests for the row that is closed go back among the others.
- * A policy must not wait for ever while a request is there. The channel checks the timings of a command only where its
+ * A policy must not wait for ever while a request is there. What an epoch changes shows in the choices made after it. The channel checks the timings of a command only where its
  * commands are traced, as they are in the tests.
  *
  * Speed. Sets of banks are masks, and the masks of banks whose own timings have passed are kept by the channel, so that
@@ -27,7 +32,7 @@
 #ifndef PW_POLICY_DRAM_H
 #define PW_POLICY_DRAM_H
 
-#include "sim/option.h"
+#include "sim/policy.h"
 
 struct pw_request;
 
@@ -62,15 +67,33 @@ struct pw_dram_choice {
     uint64_t at; /* of PW_DRAM_WAIT: when to ask again, PW_NEVER where no request is there; else `now` */
 };
 
+/* What translation has under way for an application: what MASK, Equation 1, weighs applications by. */
+struct pw_translation_pressure {
+    uint32_t walks; /* page walks under way or queued */
+    uint32_t warps; /* stalled by them */
+};
+
+/* A policy has an instance in each channel. */
+struct pw_dram_environment {
+    uint32_t channel;                               /* its number */
+    uint32_t read_queue, write_queue;               /* places */
+    const struct pw_translation_pressure *pressure; /* by application, always up to date; NULL: nobody counts it */
+};
+
 struct pw_dram_policy {
-    const char *name;
-    const char *summary;
-    size_t state_bytes;
+    struct pw_policy head;
     uint32_t entries[PW_DRAM_RANKS]; /* places for reads of each rank; 0: as many as the read queue has */
-    void (*init)(void *state);       /* state is zeroed memory owned by the channel; may be NULL */
+    uint8_t ends_write_turn;         /* ranks, one bit each */
     unsigned (*rank)(void *state, const struct pw_request *r); /* 0 (first) to PW_DRAM_RANKS - 1; may be NULL */
     struct pw_dram_choice (*choose)(void *state, const struct pw_dram_view *view);
 };
+
+extern const struct pw_policy_family pw_dram_family;
+
+static inline const struct pw_dram_policy *pw_dram_policy_of(const struct pw_policy *head)
+{
+    return (const struct pw_dram_policy *)head;
+}
 
 static inline uint64_t pw_dram_later(uint64_t a, uint64_t b)
 {
@@ -106,9 +129,5 @@ static inline uint32_t pw_dram_oldest(uint64_t banks, const uint64_t *age)
     }
     return best;
 }
-
-/* NULL-terminated, and their names for the option row. */
-extern const struct pw_dram_policy *const pw_dram_policies[];
-extern const char *const pw_dram_policy_names[];
 
 #endif

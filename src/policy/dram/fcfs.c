@@ -5,8 +5,6 @@
  * compared. */
 #include "policy/dram/dram_policy.h"
 
-extern const struct pw_dram_policy pw_dram_fcfs;
-
 static struct pw_dram_choice choose(void *state, const struct pw_dram_view *v)
 {
     (void)state;
@@ -29,8 +27,8 @@ static struct pw_dram_choice choose(void *state, const struct pw_dram_view *v)
     return oldest;
 }
 
-const struct pw_dram_policy pw_dram_fcfs = {
-    .name = "fcfs",
-    .summary = "strictly the oldest request",
+extern const struct pw_dram_policy pw_dram_policy_fcfs;
+const struct pw_dram_policy pw_dram_policy_fcfs = {
+    .head = {.name = "fcfs", .summary = "strictly the oldest request"},
     .choose = choose,
 };

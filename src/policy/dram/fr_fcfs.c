@@ -10,8 +10,6 @@
  * pushed back by such runs is the effect MASK, Section 4.3, measures. */
 #include "policy/dram/dram_policy.h"
 
-extern const struct pw_dram_policy pw_dram_fr_fcfs;
-
 static struct pw_dram_choice choose(void *state, const struct pw_dram_view *v)
 {
     (void)state;
@@ -35,8 +33,8 @@ static struct pw_dram_choice choose(void *state, const struct pw_dram_view *v)
     return (struct pw_dram_choice){PW_DRAM_WAIT, 0, at};
 }
 
-const struct pw_dram_policy pw_dram_fr_fcfs = {
-    .name = "fr-fcfs",
-    .summary = "row hits first, then the oldest request",
+extern const struct pw_dram_policy pw_dram_policy_fr_fcfs;
+const struct pw_dram_policy pw_dram_policy_fr_fcfs = {
+    .head = {.name = "fr-fcfs", .summary = "row hits first, then the oldest request"},
     .choose = choose,
 };

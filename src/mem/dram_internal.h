@@ -1,0 +1,56 @@
+/* The insides of a DRAM channel, common to dram.c (commands) and dram_channel.c (how it is put together). */
+#ifndef PW_MEM_DRAM_INTERNAL_H
+#define PW_MEM_DRAM_INTERNAL_H
+
+#include "mem/dram.h"
+#include "mem/dram_agenda.h"
+#include "mem/dram_clock.h"
+#include "mem/dram_queue.h"
+
+enum pw_row_use { PW_ROW_HIT, PW_ROW_MISS, PW_ROW_CONFLICT };
+
+/* What the sectors of a request take on the data bus. */
+struct pw_dram_burst {
+    uint32_t bytes;
+    uint32_t span; /* clocks from its first column command to its last */
+    uint32_t data; /* clocks from its first data to the end of its last */
+    uint32_t busy; /* clocks of these that carry data */
+};
+
+struct pw_dram_bank {
+    uint64_t activate_at; /* RC after its last activation */
+    uint32_t row;         /* the open one, or the last */
+    uint32_t first_use;   /* what the next column access counts as */
+};
+
+/* A queue for the reads of each rank, and one for writes. */
+enum { PW_DRAM_WRITES = PW_DRAM_RANKS, PW_DRAM_QUEUES };
+
+struct pw_dram_channel {
+    struct pw_dram_view view;
+    struct pw_dram_choice choice;
+    bool stale;                               /* the choice must be made again before it is carried out */
+    bool issuing;                             /* inside the issue loop, which chooses again by itself */
+    uint64_t wake;                            /* clock of the event that counts, or PW_NEVER */
+    struct pw_agenda columns;                 /* open banks that are not in the view's columns */
+    struct pw_agenda precharges, activations; /* open and closed banks that are not in the view's rows */
+    struct pw_dram_bank bank[PW_DRAM_MAX_BANKS];
+    uint64_t column_from[2]; /* by side: 0 reads, 1 writes */
+    uint32_t inside[2];      /* by side: requests in its queues */
+    uint32_t count[PW_DRAM_QUEUES], limit[PW_DRAM_QUEUES];
+    uint32_t group;         /* writes, or reads after them, in one turn while both wait */
+    uint32_t drained, owed; /* writes issued in this turn; reads still due before the next turn of writes */
+    uint64_t in_flight, arrivals;
+    struct pw_dram_clock clock;
+    struct pw_dram_burst burst[16];
+    uint32_t step; /* clocks between two column commands */
+    uint32_t line_bits, bank_bits, bank_mask;
+    const struct pw_dram_policy *policy;
+    void *policy_state;
+    struct pw_request_list waiting[PW_DRAM_QUEUES]; /* for a place in a queue */
+    struct pw_dram_config config;
+    struct pw_dram_wiring wiring;
+    struct pw_dram_queue queue;
+};
+
+#endif
