@@ -85,7 +85,8 @@ __attribute__((noinline, cold)) static void trace(struct pw_dram_channel *c, enu
     const struct pw_dram_view *v = &c->view;
     bool row_command = kind == PW_DRAM_PRECHARGE || kind == PW_DRAM_ACTIVATE;
     assert(row_command || (v->column_at[bank] <= at && v->column_from <= at));
-    assert(!row_command || (v->side->others >> bank & 1 && v->row_at[bank] <= at));
+    assert(!row_command || v->row_at[bank] <= at);
+    assert(!row_command || v->side->others >> bank & 1 || (c->closes_rows && kind == PW_DRAM_PRECHARGE));
     assert(kind != PW_DRAM_ACTIVATE || v->activate_from <= at);
     struct pw_dram_command command = {kind, bank, c->bank[bank].row, at, r};
     c->wiring.trace(c->wiring.client, &command);
@@ -110,11 +111,27 @@ static void catch_up(struct pw_dram_channel *c)
     v->rows_next = pw_dram_earlier(pw_agenda_next(&c->precharges), pw_agenda_next(&c->activations));
 }
 
+struct pw_dram_choice pw_dram_choose_or_close(void *channel, const struct pw_dram_view *v)
+{
+    struct pw_dram_channel *c = channel;
+    struct pw_dram_choice choice = c->policy->choose(c->policy_state, v);
+    if (choice.action != PW_DRAM_WAIT)
+        return choice;
+    struct pw_dram_lists *other = &c->queue.side[!v->write];
+    learn_rows(c, other);
+    uint64_t unused = v->open & ~v->side->hits & ~other->seen.hits, ready = unused & v->rows;
+    if (ready)
+        return (struct pw_dram_choice){PW_DRAM_ROW, (uint32_t)__builtin_ctzll(ready), v->now};
+    if (unused)
+        choice.at = pw_dram_earlier(choice.at, v->rows_next);
+    return choice;
+}
+
 static void choose(struct pw_dram_channel *c)
 {
     if (c->view.now >= c->view.columns_next || c->view.now >= c->view.rows_next)
         catch_up(c);
-    c->choice = c->policy->choose(c->policy_state, &c->view);
+    c->choice = c->choose(c->chooser, &c->view);
 }
 
 /* A bank that is ready, or was until now, must wait for its next row command until row_at. */
@@ -135,7 +152,7 @@ static void precharge(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
     v->columns &= ~(1ULL << bank);
     v->row_at[bank] = pw_dram_later(at + c->config.rp, c->bank[bank].activate_at);
     await_row(c, &c->activations, bank);
-    c->bank[bank].first_use = PW_ROW_CONFLICT;
+    c->bank[bank].first_use = v->side->others >> bank & 1 ? PW_ROW_CONFLICT : PW_ROW_MISS;
     pw_dram_queue_close(&c->queue, &c->queue.side[v->write], bank);
     c->queue.side[!v->write].outdated |= 1ULL << bank;
 }
@@ -335,8 +352,8 @@ static void enter(struct pw_dram_channel *c, struct pw_request *r, unsigned queu
     uint64_t rank = write ? 0 : queue;
     struct pw_dram_entry entry = {.age = rank << PW_DRAM_RANK_SHIFT | c->arrivals++, .queued = now, .r = r};
     bool first = pw_dram_queue_add(&c->queue, &c->queue.side[write], bank, row, hit, entry);
-    bool turned = update_side(c);
-    if ((turned || (first && write == c->view.write)) && !c->issuing)
+    bool turned = update_side(c), seen = write == c->view.write || c->closes_rows;
+    if ((turned || (first && seen)) && !c->issuing)
         choose_again(c, bank, hit, turned, now);
 }
 

@@ -2,9 +2,13 @@
  *
  * The channel works at the level of commands (precharge, activate, column access): each may issue no earlier than the
  * timings allow, one command per DRAM clock, and the data bus carries one burst at a time. Nothing is polled: after
- * each command the channel posts one event for the next moment at which some command may issue. Rows stay open until
- * another row is wanted. Writes are collected and drained in groups (from the high mark on, or when there is nothing to
- * read, down to the low mark; dram.c says what happens when writes never end). Refresh is left out.
+ * each command the channel posts one event for the next moment at which some command may issue. Writes are collected
+ * and drained in groups (from the high mark on, or when there is nothing to read, down to the low mark; dram.c says
+ * what happens when writes never end). Refresh is left out.
+ *
+ * Rows. Open rows stay open until another row is wanted. With closed rows a bank is precharged as soon as the timings
+ * allow, once no read and no write for its row waits: by a command of its own, in a clock that the schedule leaves
+ * free.
  *
  * Queues. Writes have a queue, and so have the reads of each rank that the schedule knows (policy/dram/dram_policy.h).
  * A request that finds its queue full waits before it, first come first served; other queues do not notice.
@@ -32,9 +36,13 @@ struct pw_dram_config {
     uint32_t write_high, write_low;                            /* drain marks, entries */
     uint32_t path;       /* core cycles between the L2 slice and the queue, each request once on its way in; charged by
                           the client, which submits a request when it arrives at the queue */
+    uint32_t rows;       /* enum pw_dram_rows */
     uint32_t interleave; /* enum pw_interleave (memory_map.h): which lines reach which channel */
     struct pw_policy_choice schedule; /* of pw_dram_family */
 };
+
+/* Whether a row stays open until another one is wanted, or only as long as requests for it wait. */
+enum pw_dram_rows { PW_DRAM_ROWS_OPEN, PW_DRAM_ROWS_CLOSED };
 
 extern const struct pw_option pw_dram_options[];
 

@@ -66,7 +66,10 @@ static enum pw_status create_policy(struct pw_dram_channel *c, struct pw_error *
                                                     .read_queue = c->config.read_queue,
                                                     .write_queue = c->config.write_queue,
                                                     .pressure = c->wiring.pressure};
-    return pw_policy_use_add(c->wiring.schedule, &environment, &c->policy_state, err);
+    enum pw_status status = pw_policy_use_add(c->wiring.schedule, &environment, &c->policy_state, err);
+    c->choose = c->closes_rows ? pw_dram_choose_or_close : c->policy->choose;
+    c->chooser = c->closes_rows ? c : c->policy_state;
+    return status;
 }
 
 enum pw_status pw_dram_channel_create(const struct pw_dram_config *config, const struct pw_dram_wiring *wiring,
@@ -86,6 +89,7 @@ enum pw_status pw_dram_channel_create(const struct pw_dram_config *config, const
     c->choice.at = PW_NEVER;
     c->wake = PW_NEVER;
     c->group = config->write_high - config->write_low;
+    c->closes_rows = config->rows == PW_DRAM_ROWS_CLOSED;
     prepare_banks(c);
     prepare_bursts(c);
     status = pw_dram_queue_init(&c->queue, divide_places(c)) ? create_policy(c, err)

@@ -38,6 +38,7 @@ struct pw_dram_channel {
     uint64_t column_from[2]; /* by side: 0 reads, 1 writes */
     uint32_t inside[2];      /* by side: requests in its queues */
     uint32_t count[PW_DRAM_QUEUES], limit[PW_DRAM_QUEUES];
+    bool closes_rows;       /* that no request waits for */
     uint32_t group;         /* writes, or reads after them, in one turn while both wait */
     uint32_t drained, owed; /* writes issued in this turn; reads still due before the next turn of writes */
     uint64_t in_flight, arrivals;
@@ -47,10 +48,17 @@ struct pw_dram_channel {
     uint32_t line_bits, bank_bits, bank_mask;
     const struct pw_dram_policy *policy;
     void *policy_state;
+    struct pw_dram_choice (*choose)(void *chooser,
+                                    const struct pw_dram_view *view); /* the policy's, or the one below */
+    void *chooser;
     struct pw_request_list waiting[PW_DRAM_QUEUES]; /* for a place in a queue */
     struct pw_dram_config config;
     struct pw_dram_wiring wiring;
     struct pw_dram_queue queue;
 };
+
+/* What a channel with closed rows does next: a clock that the schedule leaves free precharges an open bank for whose
+ * row neither reads nor writes wait. */
+struct pw_dram_choice pw_dram_choose_or_close(void *channel, const struct pw_dram_view *v);
 
 #endif

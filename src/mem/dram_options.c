@@ -22,6 +22,7 @@
 enum { MAX_QUEUE = 4096, MAX_CHANNELS = 1024, MAX_MHZ = 10000 };
 
 static const char *const interleave_names[] = {"line", "page", NULL}; /* enum pw_interleave */
+static const char *const rows_names[] = {"open", "closed", NULL};     /* enum pw_dram_rows */
 
 const struct pw_option pw_dram_options[] = {
     {.name = "bytes",
@@ -82,6 +83,13 @@ const struct pw_option pw_dram_options[] = {
      .unit = "",
      .choices = &pw_dram_family,
      .help = "Which waiting request a channel serves next."},
+    {.name = "rows",
+     .type = PW_OPTION_CHOICE,
+     .offset = OFFSET(rows),
+     .fallback = "open",
+     .unit = "",
+     .choices = rows_names,
+     .help = "Whether a row stays open until another one is wanted, or is closed when no request for it waits."},
     {.name = "interleave",
      .type = PW_OPTION_CHOICE,
      .offset = OFFSET(interleave),

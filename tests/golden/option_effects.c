@@ -199,6 +199,7 @@ static const struct row rows[] = {
     {"dram.write_low", &stores, "16", "0"},
     {"dram.path", &plain, "0", "20"},
     {"dram.schedule", &narrow, "fr-fcfs", "fcfs"},
+    {"dram.rows", &narrow, "open", "closed"},
     {"dram.interleave", &plain, "line", "page"},
     {"apps.sms", &two_apps, "even", "1+3"},
     {"apps.backing", &two_apps, "in-turn", "one-by-one"},

@@ -34,6 +34,7 @@ static struct pw_dram_config random_config(struct pw_random *random)
     c.write_high = (uint32_t)pick(random, 2, 20);
     c.write_low = (uint32_t)pick(random, 0, c.write_high - 1);
     c.schedule.index = (uint32_t)pw_random_below(random, 2);
+    c.rows = (uint32_t)pw_random_below(random, 2);
     return c;
 }
 
@@ -143,14 +144,33 @@ static struct pw_dram_command naive_need(const struct naive *n, const struct dra
     return (struct pw_dram_command){PW_DRAM_ACTIVATE, b, i->row, clock, NULL};
 }
 
-static bool naive_has_hit(const struct naive *n, uint32_t bank)
+/* Whether a request of the side being served, or of either, waits for the bank's open row. */
+static bool naive_has_hit(const struct naive *n, uint32_t bank, bool either)
 {
     for (size_t i = 0; i < n->waiting_count; i++) {
         const struct dram_item *w = n->waiting[i];
-        if (is_write(w) == n->write && w->bank == bank && n->open[bank] && n->row[bank] == w->row)
+        if ((either || is_write(w) == n->write) && w->bank == bank && n->open[bank] && n->row[bank] == w->row)
             return true;
     }
     return false;
+}
+
+static bool naive_close(const struct naive *n, uint64_t clock, struct pw_dram_command *out)
+{
+    for (uint32_t b = 0; b < n->config.banks && n->config.rows == PW_DRAM_ROWS_CLOSED; b++) {
+        *out = (struct pw_dram_command){PW_DRAM_PRECHARGE, b, n->row[b], clock, NULL};
+        if (n->open[b] && !naive_has_hit(n, b, true) && naive_may_issue(n, out))
+            return true;
+    }
+    return false;
+}
+
+static bool naive_at_rest(const struct naive *n)
+{
+    bool open = false;
+    for (uint32_t b = 0; b < n->config.banks; b++)
+        open |= n->open[b];
+    return !n->waiting_count && (!open || n->config.rows == PW_DRAM_ROWS_OPEN);
 }
 
 static bool naive_choose(const struct naive *n, uint64_t clock, struct pw_dram_command *out)
@@ -165,7 +185,7 @@ static bool naive_choose(const struct naive *n, uint64_t clock, struct pw_dram_c
                 return naive_may_issue(n, out);
             if (pass == 0 && !out->r)
                 continue;
-            if (pass == 1 && (out->r || (out->kind == PW_DRAM_PRECHARGE && naive_has_hit(n, out->bank))))
+            if (pass == 1 && (out->r || (out->kind == PW_DRAM_PRECHARGE && naive_has_hit(n, out->bank, false))))
                 continue;
             if (naive_may_issue(n, out))
                 return true;
@@ -199,14 +219,14 @@ static void compare_with_ticking(struct dram_fixture *f, uint32_t core_mhz)
     struct naive n = {.config = f->config};
     n.waiting = calloc(f->item_count, sizeof(n.waiting[0]));
     size_t next = 0, seen = 0;
-    for (uint64_t clock = 0; next < f->item_count || n.waiting_count; clock++) {
+    for (uint64_t clock = 0; next < f->item_count || !naive_at_rest(&n); clock++) {
         pw_cycle begin = (clock * core_mhz + f->config.clock_mhz - 1) / f->config.clock_mhz;
         for (; next < f->item_count && f->items[next].arrival <= begin; next++) {
             n.waiting[n.waiting_count++] = &f->items[next];
             naive_turn(&n);
         }
         struct pw_dram_command expected;
-        if (!naive_choose(&n, clock, &expected))
+        if (!naive_choose(&n, clock, &expected) && !naive_close(&n, clock, &expected))
             continue;
         assert_true(seen < f->command_count);
         const struct pw_dram_command *got = &f->commands[seen++];
