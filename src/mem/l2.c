@@ -68,7 +68,7 @@ static struct pw_way way_for(struct pw_slice *s, const struct pw_request *r, str
     return w;
 }
 
-static void count_access(struct pw_slice *s, const struct pw_request *r, bool hit)
+static inline void count_access(struct pw_slice *s, const struct pw_request *r, bool hit)
 {
     struct pw_l2_counters *c = &s->memory->counters[r->app];
     c->accesses++;
@@ -80,7 +80,13 @@ static void count_access(struct pw_slice *s, const struct pw_request *r, bool hi
     }
 }
 
-static void take_store(struct pw_slice *s, struct pw_request *r, struct pw_way w, pw_cycle now)
+static void tell(const struct pw_memory *m, const struct pw_request *r, enum pw_l2_outcome outcome)
+{
+    if (m->walks->happened)
+        m->walks->happened(m->walks_state, r->app, r->level, outcome);
+}
+
+static inline void take_store(struct pw_slice *s, struct pw_request *r, struct pw_way w, pw_cycle now)
 {
     struct pw_memory *m = s->memory;
     count_access(s, r, w.at >= 0);
@@ -95,43 +101,81 @@ static void take_store(struct pw_slice *s, struct pw_request *r, struct pw_way w
         m->clients.managed(m->clients.manager, r, now);
 }
 
-/* Sends a request on to DRAM for `sectors`, which its miss register then has under way. */
-static void fetch(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_request *r, uint8_t sectors, pw_cycle start)
+/* Sends a request on to DRAM at time `at` for `sectors`, which its miss register then has under way. */
+static inline void fetch(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_request *r, uint8_t sectors,
+                         pw_cycle at)
 {
     e->mask |= sectors;
     r->l2_miss = pw_mshr_place(&s->mshr, e);
     r->awaited = r->sectors;
     r->sectors = sectors;
-    pw_memory_to_dram(s, r, start + s->memory->config.l2.latency);
+    pw_memory_to_dram(s, r, at);
 }
 
 /* Lets a request wait for a miss that is outstanding, and fetches the sectors that are not under way yet. */
-static void merge(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_request *r, uint8_t wanted, pw_cycle start)
+static inline void merge(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_request *r, uint8_t wanted, pw_cycle at)
 {
     struct pw_memory *m = s->memory;
-    m->counters[r->app].merges++;
     uint8_t missing = wanted & (uint8_t)~e->mask;
     if (missing) {
         struct pw_request *further = pw_request_take(m->pool);
         *further = *r;
         further->kind = PW_REQUEST_FETCH;
         m->pending++;
-        fetch(s, e, further, missing, start);
+        fetch(s, e, further, missing, at);
     }
     pw_mshr_wait(e, r);
 }
 
-/* Looks a request up. False when it must wait for a miss register; nothing has changed then. */
-static bool look_up(struct pw_slice *s, struct pw_request *r, pw_cycle now)
+/* Gives a request that is not in the cache a miss register, new or the one of its line, `e`. */
+static inline __attribute__((always_inline)) void miss(struct pw_slice *s, struct pw_mshr_entry *e,
+                                                       struct pw_request *r, bool fill, pw_cycle at)
+{
+    uint8_t wanted = s->memory->config.l2.sectored ? r->sectors : PW_ALL_SECTORS;
+    if (e) {
+        e->fill |= fill;
+        merge(s, e, r, wanted, at);
+    } else {
+        e = pw_mshr_add(&s->mshr, r->line);
+        e->fill = fill;
+        fetch(s, e, r, wanted, at);
+    }
+}
+
+/* Sends a page-table read past the cache. False when it must wait for a miss register. */
+__attribute__((noinline, cold)) static bool bypass(struct pw_slice *s, struct pw_request *r, pw_cycle now)
+{
+    const struct pw_memory *m = s->memory;
+    struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, r->line);
+    if (!e && pw_mshr_full(&s->mshr))
+        return false;
+    tell(m, r, PW_L2_BYPASSED);
+    miss(s, e, r, false, now);
+    return true;
+}
+
+/* Looks a request up. False when it must wait for a miss register; nothing has changed then. `asks` is constant:
+ * whether there is a policy to ask, and to tell of what happened. */
+static inline __attribute__((always_inline)) bool look_up_as(struct pw_slice *s, struct pw_request *r, pw_cycle now,
+                                                             const bool asks)
 {
     struct pw_memory *m = s->memory;
+    enum pw_l2_use use = PW_L2_PROBE_AND_FILL;
+    if (asks && r->level && m->walks->use)
+        use = m->walks->use(m->walks_state, r->app, r->level);
+    if (use == PW_L2_BYPASS)
+        return bypass(s, r, now);
     struct pw_way w = pw_cache_find(&s->cache, r->line, pw_set_index(s->map, r->line));
     if ((r->kind & ~PW_REQUEST_MANAGER) == PW_REQUEST_WRITE) {
+        if (asks)
+            tell(m, r, w.at >= 0 ? PW_L2_HIT : PW_L2_MISS);
         take_store(s, r, w, now);
         return true;
     }
     if (w.at >= 0 && (pw_way_valid(w) & r->sectors) == r->sectors) {
         count_access(s, r, true);
+        if (asks)
+            tell(m, r, PW_L2_HIT);
         w = pw_way_use(w);
         if (r->kind == PW_REQUEST_ATOMIC)
             pw_way_set_dirty(w, r->sectors);
@@ -142,13 +186,21 @@ static bool look_up(struct pw_slice *s, struct pw_request *r, pw_cycle now)
     if (!e && pw_mshr_full(&s->mshr))
         return false;
     count_access(s, r, false);
-    uint8_t wanted = m->config.l2.sectored ? r->sectors : PW_ALL_SECTORS;
-    pw_cycle start = take_port(s, now);
-    if (e)
-        merge(s, e, r, wanted, start);
-    else
-        fetch(s, pw_mshr_add(&s->mshr, r->line), r, wanted, start);
+    if (asks)
+        tell(m, r, PW_L2_MISS);
+    m->counters[r->app].merges += e != NULL;
+    miss(s, e, r, use == PW_L2_PROBE_AND_FILL, take_port(s, now) + m->config.l2.latency);
     return true;
+}
+
+__attribute__((noinline, cold)) static bool look_up_asking(struct pw_slice *s, struct pw_request *r, pw_cycle now)
+{
+    return look_up_as(s, r, now, true);
+}
+
+static bool look_up(struct pw_slice *s, struct pw_request *r, pw_cycle now)
+{
+    return s->asks ? look_up_asking(s, r, now) : look_up_as(s, r, now, false);
 }
 
 void pw_slice_accept(void *object, uint64_t argument, pw_cycle now)
@@ -191,10 +243,14 @@ void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now)
     struct pw_mshr_entry *e = &s->mshr.entries[r->l2_miss];
     __builtin_prefetch(e);
     struct pw_way w = pw_cache_find(&s->cache, r->line, pw_set_index(s->map, r->line));
-    w = way_for(s, r, w, now);
-    pw_way_set_valid(w, r->sectors);
     pw_mshr_arrive(e, r->sectors);
     struct pw_request *waiting = pw_mshr_take_arrived(e);
+    if (__builtin_expect(e->fill, 1)) {
+        w = way_for(s, r, w, now);
+        pw_way_set_valid(w, r->sectors);
+    } else { /* these are gone: whoever wants them from now on has to fetch them again */
+        e->mask &= ~(r->sectors | (uint64_t)r->sectors << PW_MSHR_ARRIVED_SHIFT);
+    }
     r->sectors = r->awaited;
     if (r->kind == PW_REQUEST_FETCH) {
         s->memory->pending--;

@@ -3,16 +3,21 @@
  * Each channel has one or more slices (Mosaic, Section 2.1: a memory partition pairs a slice of the L2 with a memory
  * controller). A request enters a slice by an event at its arrival, takes a port, and is looked up; a hit answers after
  * the latency, a miss takes a miss register and goes to DRAM after it. Lines are allocated when their data arrives.
- * Stores write without fetching (write-validate): sectors written in part are fetched when they are read. Dirty
- * sectors are written back when their line is replaced. A slice that is out of miss registers makes everything
- * behind the blocked request wait, in order.
+ * Stores write without fetching (write-validate): sectors written in part are fetched when they are read. Dirty sectors
+ * are written back when their line is replaced. A slice that is out of miss registers makes everything behind the
+ * blocked request wait, in order.
+ *
+ * A page-table read uses the L2 as a policy says (policy/l2_walks/l2_walks_policy.h). One that bypasses it takes no
+ * port and no time there, but a miss register, so that reads of one line merge; it brings its line into the cache only
+ * if somebody else who waits for it wants it there. No values are simulated, so that a table entry that was written and
+ * is still in the L2 need not be looked for.
  *
  * Left out: the lookup reads the tags when a request is accepted, not when its port slot comes; the difference is
  * visible only to a fill within those few cycles, which then counts as a merge instead of a hit. */
 #ifndef PW_MEM_L2_H
 #define PW_MEM_L2_H
 
-#include "sim/option.h"
+#include "policy/l2_walks/l2_walks_policy.h"
 #include "sim/types.h"
 
 struct pw_l2_config {
@@ -24,7 +29,8 @@ struct pw_l2_config {
     uint32_t path;  /* core cycles between the entrance of a memory partition and the slice's lookup */
     uint32_t mshrs; /* per slice */
     bool sectored;
-    uint32_t partition; /* enum pw_l2_partition */
+    uint32_t partition;            /* enum pw_l2_partition */
+    struct pw_policy_choice walks; /* of pw_l2_walks_family */
 };
 
 /* Whether applications share all channels, with the slices on them, or each has its own (MASK, Section 7: Static). */

@@ -31,6 +31,8 @@ const struct pw_option pw_l2_options[] = {
     {"partition", PW_OPTION_CHOICE, offsetof(struct pw_l2_config, partition), 0, 0, "shared", "",
      (const char *const[]){"shared", "by-app", NULL},
      "Whether applications share all channels and L2 slices, or divide them evenly.", false},
+    {"walks", PW_OPTION_POLICY, offsetof(struct pw_l2_config, walks), 0, 0, "always", "", &pw_l2_walks_family,
+     "Which page-table reads use the L2 cache.", false},
     {0}};
 
 static void dram_read_done(void *client, struct pw_request *r, pw_cycle now)
@@ -201,13 +203,20 @@ static enum pw_status create_channels(struct pw_memory *m, struct pw_error *err)
     return PW_OK;
 }
 
-/* The schedule, of which each channel makes an instance. */
+/* The schedule, of which each channel makes an instance, and the policy for page-table reads, which all slices ask. */
 static enum pw_status create_policies(struct pw_memory *m, struct pw_error *err)
 {
     const struct pw_memory_config *c = &m->config;
     const struct pw_policy *schedule = pw_policy_chosen(&pw_dram_family, &c->dram.schedule);
-    return pw_policy_use_init(&m->schedule_use, c->policies, "dram.schedule", schedule, &c->dram.schedule, c->apps,
-                              err);
+    const struct pw_policy *walks = c->walks ? &c->walks->head : pw_policy_chosen(&pw_l2_walks_family, &c->l2.walks);
+    m->walks = pw_l2_walks_policy_of(walks);
+    for (uint32_t i = 0; i < m->slice_count; i++)
+        m->slices[i].asks = m->walks->use || m->walks->happened;
+    enum pw_status status =
+        pw_policy_use_init(&m->schedule_use, c->policies, "dram.schedule", schedule, &c->dram.schedule, c->apps, err);
+    if (status == PW_OK)
+        status = pw_policy_use_init(&m->walks_use, c->policies, "l2.walks", walks, &c->l2.walks, c->apps, err);
+    return status == PW_OK ? pw_policy_use_add(&m->walks_use, NULL, &m->walks_state, err) : status;
 }
 
 enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw_events *events,
@@ -277,6 +286,7 @@ void pw_memory_destroy(struct pw_memory *m)
     free(m->counters);
     free(m->dram_counters);
     pw_policy_use_release(&m->schedule_use);
+    pw_policy_use_release(&m->walks_use);
     free(m->remote.counters);
     free(m);
 }

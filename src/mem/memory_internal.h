@@ -15,6 +15,7 @@ struct pw_app_channels {
 struct pw_slice {
     struct pw_memory *memory;
     const struct pw_memory_map *map; /* of the application whose lines it holds */
+    bool asks;                       /* the policy on page-table reads; false where there is nothing to ask */
     struct pw_cache cache;
     struct pw_mshr mshr;            /* mask: sectors asked for (low 4 bits) and arrived (next 4) */
     struct pw_request_list blocked; /* accepted, but no miss register was free; served in order */
@@ -42,7 +43,9 @@ struct pw_memory {
     struct pw_port *sm_up, *sm_down; /* the SMs' ends */
     struct pw_l2_counters *counters;
     struct pw_dram_counters *dram_counters;
-    struct pw_policy_use schedule_use;
+    struct pw_policy_use schedule_use, walks_use;
+    const struct pw_l2_walks_policy *walks;
+    void *walks_state;
     uint64_t pending;
     struct pw_remote remote;
 };

@@ -13,6 +13,7 @@ struct pw_mshr_entry {
     uint64_t mask;           /* belongs to the user: sectors under way, warps waiting */
     struct pw_request *last; /* of those that wait, in a ring: the last one's next is the first */
     uint32_t chain;          /* next entry in the same bucket, or in the free list */
+    bool fill;               /* belongs to the user too: somebody who waits wants the line in the cache */
 };
 
 struct pw_mshr {

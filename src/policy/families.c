@@ -9,6 +9,7 @@
 #include "policy/evict/evict_policy.h"
 #include "policy/fill/fill_policy.h"
 #include "policy/frame/frame_policy.h"
+#include "policy/l2_walks/l2_walks_policy.h"
 #include "policy/prefetch/prefetch_policy.h"
 #include "policy/tlb/tlb_policy.h"
 #include "policy/warp/warp_policy.h"
@@ -103,6 +104,24 @@ static const struct pw_policy *const dram[] = {
     NULL};
 const struct pw_policy_family pw_dram_family = {"dram", "DRAM schedule", dram};
 
-const struct pw_policy_family *const pw_families[] = {
-    &pw_warp_family,    &pw_tlb_family,      &pw_fill_family,  &pw_frame_family, &pw_coalesce_family,
-    &pw_compact_family, &pw_prefetch_family, &pw_evict_family, &pw_dram_family,  NULL};
+#define PW_POLICY(symbol) extern const struct pw_l2_walks_policy pw_l2_walks_policy_##symbol;
+#include "policy/l2_walks/l2_walks.def"
+#undef PW_POLICY
+static const struct pw_policy *const l2_walks[] = {
+#define PW_POLICY(symbol) &pw_l2_walks_policy_##symbol.head,
+#include "policy/l2_walks/l2_walks.def"
+#undef PW_POLICY
+    NULL};
+const struct pw_policy_family pw_l2_walks_family = {"l2_walks", "L2 use by page walks", l2_walks};
+
+const struct pw_policy_family *const pw_families[] = {&pw_warp_family,
+                                                      &pw_tlb_family,
+                                                      &pw_fill_family,
+                                                      &pw_frame_family,
+                                                      &pw_coalesce_family,
+                                                      &pw_compact_family,
+                                                      &pw_prefetch_family,
+                                                      &pw_evict_family,
+                                                      &pw_l2_walks_family,
+                                                      &pw_dram_family,
+                                                      NULL};

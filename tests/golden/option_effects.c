@@ -175,6 +175,7 @@ static const struct row rows[] = {
     {"l2.mshrs", &narrow, "128", "1"},
     {"l2.sectored", &plain, "off", "on"},
     {"l2.partition", &two_apps, "shared", "by-app"},
+    {"l2.walks", &plain, "always", "never"},
     {"dram.bytes", &scattered, "64MB", "96MB"},
     {"dram.channels", &plain, "6", "2"},
     {"dram.banks", &narrow, "8", "1"},
