@@ -83,7 +83,7 @@ static inline void memory_fixture_run(struct memory_fixture *b)
     const struct pw_l2_counters *n = b->memory->counters;
     assert_int_equal(b->answers, b->count);
     assert_int_equal(pw_memory_pending(b->memory), 0);
-    assert_int_equal(b->pool.in_use, 0);
+    assert_int_equal(b->pool.records.in_use, 0);
     assert_int_equal(n->accesses, n->hits + n->misses);
     assert_int_equal(b->memory->slices[0].mshr.in_use, 0);
 }
