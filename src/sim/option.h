@@ -2,7 +2,8 @@
  * and the reference page.
  *
  * A module describes its configuration struct once, as a table of rows whose offsets are relative to that struct. A
- * group lays such a table over one struct under a prefix: "l1_tlb" and "l2_tlb" are two groups over the same rows. */
+ * group lays such a table over one struct under a prefix: "l1_tlb" and "l2_tlb" are two groups over the same rows. A row
+ * may choose among the policies of a family; a policy's own rows are options as long as it is chosen (sim/policy.h). */
 #ifndef PW_SIM_OPTION_H
 #define PW_SIM_OPTION_H
 
@@ -52,14 +53,17 @@ enum pw_status pw_options_create(const struct pw_option_group *groups, void *con
 void pw_options_destroy(struct pw_options *o);
 
 /* Sets one option by its full name ("l1_tlb.entries"). `origin` says who sets it ("configs/machines/mosaic.yaml:12",
- * "--set", "design mosaic") for later messages. An unknown name is an error that suggests the nearest one. */
+ * "--set", "design mosaic") for later messages. An unknown name is an error that suggests the nearest one. An option of a
+ * policy that is not chosen (yet) is kept, behind the option that chooses; indices move with it. */
 enum pw_status pw_options_set(struct pw_options *o, const char *name, const char *value, const char *origin,
                               struct pw_error *err);
 
 /* "key=value" as given to --set. */
 enum pw_status pw_options_set_pair(struct pw_options *o, const char *pair, const char *origin, struct pw_error *err);
 
-/* Resolves values that depend on others (times into cycles). Call once after the last set. */
+/* Resolves values that depend on others: times into cycles, the options of the policies that are chosen. Those that nobody has
+ * set are there from now on, with their defaults; one of a policy that is not chosen is a user error. Call after the last
+ * set. */
 enum pw_status pw_options_finish(struct pw_options *o, struct pw_error *err);
 
 /* Iteration in table order, for results and listings. */
@@ -71,6 +75,9 @@ struct pw_option_view {
 };
 size_t pw_options_count(const struct pw_options *o);
 void pw_options_view(const struct pw_options *o, size_t index, struct pw_option_view *out);
+
+/* The row of an option by its full name, or of one that a policy has which could be chosen; NULL: there is none. */
+const struct pw_option *pw_options_row(const struct pw_options *o, const char *name);
 
 /* Index of an option by its full name, or -1. */
 int pw_options_find(const struct pw_options *o, const char *name);

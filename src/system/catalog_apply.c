@@ -91,8 +91,7 @@ enum pw_status pw_catalog_apply_machine(struct pw_options *o, const char *names,
 /* What a layer sets an option to, in canonical form. */
 struct choice {
     const struct pw_layer *layer;
-    const struct pw_layer_setting *setting;
-    size_t option;
+    const struct pw_layer_setting *setting; /* by whose key options are told apart: their indices may move */
     char value[PW_OPTION_TEXT_CAPACITY];
 };
 
@@ -121,8 +120,7 @@ static enum pw_status collect_choices(const struct pw_layers *l, struct pw_optio
             status = set(o, c->layer, c->setting, err);
             if (status != PW_OK)
                 break;
-            c->option = (size_t)pw_options_find(o, c->setting->key);
-            pw_options_view(o, c->option, &view);
+            pw_options_view(o, (size_t)pw_options_find(o, c->setting->key), &view);
             strcpy(c->value, view.value);
         }
     return status;
@@ -146,7 +144,7 @@ static bool is_overridden(const struct choices *all, const struct choice *c)
 {
     for (size_t i = 0; i < all->count; i++) {
         const struct choice *other = &all->rows[i];
-        if (other->option == c->option &&
+        if (!strcmp(other->setting->key, c->setting->key) &&
             (is_based_on(all->layers, other->layer, c->layer) || (is_own(other) && !is_own(c))))
             return true;
     }
@@ -172,11 +170,11 @@ static enum pw_status decide(const struct choices *all, size_t option, struct pw
 {
     const struct choice *first = NULL;
     struct pw_option_view view;
+    pw_options_view(o, option, &view);
     for (size_t i = 0; i < all->count; i++) {
         const struct choice *c = &all->rows[i];
-        if (c->option != option || is_overridden(all, c))
+        if (strcmp(c->setting->key, view.name) != 0 || is_overridden(all, c))
             continue;
-        pw_options_view(o, option, &view);
         if (first && strcmp(first->value, c->value) != 0)
             return fail_contradiction(first, c, view.name, err);
         first = first ? first : c;

@@ -9,12 +9,8 @@
 /* Commas belong to the value of a text; what an unknown option has is left whole for the message. */
 static bool keeps_commas(const struct pw_options *options, const char *key)
 {
-    struct pw_option_view view;
-    int index = pw_options_find(options, key);
-    if (index < 0)
-        return true;
-    pw_options_view(options, (size_t)index, &view);
-    return view.row->type == PW_OPTION_TEXT;
+    const struct pw_option *row = pw_options_row(options, key);
+    return !row || row->type == PW_OPTION_TEXT;
 }
 
 bool pw_setting_has_several(const char *text)
