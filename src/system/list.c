@@ -1,7 +1,7 @@
 /* Listings of what there is: machines, designs, workloads, policies, options and metrics. */
-#include "policy/families.h"
 #include "system/catalog.h"
 #include "system/effect.h"
+#include "system/list_policies.h"
 #include "system/parameters.h"
 #include "system/system.h"
 
@@ -46,30 +46,6 @@ static enum pw_status list_workloads(pw_list_visit *visit, void *context, struct
     return PW_OK;
 }
 
-/* The options that choose among the policies of a family: "uvm.prefetch, uvm.prefetch_full". */
-static void name_choosers(const struct pw_policy_family *family, char *out, size_t capacity)
-{
-    size_t used = 0;
-    *out = '\0';
-    for (const struct pw_option_group *g = pw_config_groups; g->prefix; g++)
-        for (const struct pw_option *row = g->rows; row->name; row++)
-            if (pw_option_family(row) == family && used < capacity)
-                used +=
-                    (size_t)snprintf(out + used, capacity - used, "%s%s.%s", used ? ", " : "", g->prefix, row->name);
-}
-
-static void list_policies(pw_list_visit *visit, void *context)
-{
-    for (const struct pw_policy_family *const *f = pw_families; *f; f++) {
-        char choosers[256];
-        name_choosers(*f, choosers, sizeof choosers);
-        for (const struct pw_policy *const *p = (*f)->policies; *p; p++)
-            visit(context,
-                  &(struct pw_listing){
-                      .name = (*p)->name, .summary = (*p)->summary, .detail = (*f)->decides, .value = choosers});
-    }
-}
-
 static enum pw_status list_options(pw_list_visit *visit, void *context, struct pw_error *err)
 {
     struct pw_config config;
@@ -91,10 +67,12 @@ static enum pw_status list_options(pw_list_visit *visit, void *context, struct p
                                             .effect = effect});
     }
     pw_options_destroy(options);
+    pw_list_own_options(visit, context);
     return PW_OK;
 }
 
-/* Metrics are registered by the units themselves, so the list comes from a machine that is built and not run. */
+/* Metrics are registered by the units themselves, so the list comes from a machine that is built and not run. Those of policies
+ * follow, whatever that machine has chosen. */
 static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct pw_error *err)
 {
     struct pw_config config;
@@ -117,8 +95,11 @@ static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct p
         status = pw_system_create(&config, &spec, &program, 1, &system, err);
     for (size_t i = 0; status == PW_OK && i < pw_stats_count(system->stats); i++) {
         struct pw_metric_info info = pw_stats_info(system->stats, i);
-        visit(context, &(struct pw_listing){.name = info.name, .summary = info.help, .detail = info.unit});
+        if (!pw_list_is_own_metric(info.name))
+            visit(context, &(struct pw_listing){.name = info.name, .summary = info.help, .detail = info.unit});
     }
+    if (status == PW_OK)
+        pw_list_own_metrics(visit, context);
     pw_system_destroy(system);
     pw_program_release(&program);
     pw_options_destroy(options);
@@ -135,7 +116,7 @@ enum pw_status pw_list(enum pw_list_kind kind, pw_list_visit *visit, void *conte
     case PW_LIST_WORKLOADS:
         return list_workloads(visit, context, err);
     case PW_LIST_POLICIES:
-        list_policies(visit, context);
+        pw_list_policies(visit, context);
         return PW_OK;
     case PW_LIST_OPTIONS:
         return list_options(visit, context, err);

@@ -38,7 +38,8 @@ enum stage { IDLE, COPYING, WRITING };
 struct pw_migrator {
     struct tally *tallies;
     uint32_t tally_count, tally_capacity; /* a power of two */
-    bool timer_runs;
+    struct pw_epochs intervals;
+    bool interval_runs;
     bool entries_pending; /* a batch of entries has not been answered, of this job or one that was given up */
     uint8_t stage;
     uint32_t job; /* counts them: lines of one that was given up are told by it */
@@ -257,13 +258,12 @@ static bool is_candidate(struct pw_page_manager *m, const struct tally *t)
 }
 
 /* Step 1. Of regions that were walked alike, the lowest of the first application is taken. */
-static void interval_over(void *object, uint64_t argument, pw_cycle now)
+static pw_cycle interval_over(void *object, pw_cycle now)
 {
-    (void)argument;
     struct pw_page_manager *m = object;
     struct pw_migrator *g = m->migrator;
     const struct tally *best = NULL;
-    g->timer_runs = false;
+    g->interval_runs = false;
     bool free_to_move = g->stage == IDLE && !g->entries_pending && now >= m->wiring.paused_until(m->wiring.machine);
     for (uint32_t i = 0; free_to_move && i < g->tally_capacity; i++) {
         const struct tally *t = &g->tallies[i];
@@ -275,6 +275,7 @@ static void interval_over(void *object, uint64_t argument, pw_cycle now)
         begin(m, tally_asid(best), tally_region(best), now);
     memset(g->tallies, 0, g->tally_capacity * sizeof *g->tallies);
     g->tally_count = 0;
+    return PW_NEVER; /* the next walk begins the next one */
 }
 
 /* Where the region is, or belongs. */
@@ -318,11 +319,10 @@ void pw_migrator_walked(void *manager, pw_asid asid, pw_vpn vpn)
         g->tally_count++;
     }
     t->walks++;
-    if (g->timer_runs)
+    if (g->interval_runs)
         return;
-    g->timer_runs = true;
-    pw_cycle interval = m->coalesce.interval;
-    pw_events_post(m->wiring.events, (m->wiring.events->now / interval + 1) * interval, interval_over, m, 0);
+    g->interval_runs = true;
+    pw_epochs_begin(&g->intervals, pw_epoch_end(m->wiring.events->now, m->coalesce.interval));
 }
 
 void pw_migrator_freed(struct pw_page_manager *m, pw_asid asid, pw_vpn first, pw_vpn outer)
@@ -351,6 +351,7 @@ enum pw_status pw_migrator_create(struct pw_page_manager *m, struct pw_error *er
     if (!g)
         return pw_fail_memory(err, "page manager");
     m->migrator = g;
+    g->intervals = (struct pw_epochs){m->wiring.events, m, interval_over};
     g->tally_capacity = FIRST_TALLIES;
     g->tallies = calloc(g->tally_capacity, sizeof *g->tallies);
     if (!g->tallies)

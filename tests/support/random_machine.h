@@ -9,10 +9,12 @@
 #include "policy/prefetch/prefetch_policy.h"
 #include "policy/warp/warp_policy.h"
 #include "sim/random.h"
+#include "system/config.h"
 
 #include <stdio.h>
+#include <string.h>
 
-enum { MACHINE_SETS = 90, MACHINE_TEXT = 64 };
+enum { MACHINE_SETS = 160, MACHINE_NAME = 64, MACHINE_TEXT = 128 };
 
 struct random_machine {
     char text[MACHINE_SETS][MACHINE_TEXT];
@@ -163,6 +165,54 @@ static inline void machine_choose_paging(struct random_machine *m, struct pw_ran
         machine_set(m, "uvm.memory", machine_between(r, 1, 600) * 4096 * pw_random_below(r, 2));
 }
 
+/* What the machine sets an option to, or NULL: the last counts. */
+static inline const char *machine_value(const struct random_machine *m, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = m->count; i-- > 0;)
+        if (!strncmp(m->sets[i], name, length) && m->sets[i][length] == '=')
+            return m->sets[i] + length + 1;
+    return NULL;
+}
+
+/* Any value of a policy's own option; a text stays as it is. */
+static inline void machine_choose_value(struct random_machine *m, struct pw_random *r, const char *name,
+                                        const struct pw_option *row)
+{
+    uint64_t most = row->max > 0 ? (uint64_t)row->max : 1000000, least = (uint64_t)row->min;
+    uint32_t choices = 0;
+    if (row->type == PW_OPTION_BOOL)
+        machine_set_text(m, name, machine_one_of(r, "on", "off"));
+    else if (row->type == PW_OPTION_CHOICE) {
+        while (pw_option_choice(row, choices))
+            choices++;
+        machine_set_text(m, name, pw_option_choice(row, (uint32_t)pw_random_below(r, choices)));
+    } else if (row->type != PW_OPTION_TEXT) {
+        uint64_t value = machine_between(r, least, most);
+        while (row->power_of_two && value & (value - 1))
+            value &= value - 1;
+        machine_set(m, name, value >= least ? value : most);
+    }
+}
+
+/* Families that the rest has not chosen from, now and then; then the options of whatever is chosen. */
+static inline void machine_choose_policies(struct random_machine *m, struct pw_random *r)
+{
+    for (const struct pw_option_group *g = pw_config_groups; g->prefix; g++)
+        for (const struct pw_option *row = g->rows; row->name; row++) {
+            const struct pw_policy_family *family = pw_option_family(row);
+            char option[MACHINE_NAME], name[MACHINE_NAME];
+            snprintf(option, sizeof option, "%s.%s", g->prefix, row->name);
+            if (family && !machine_value(m, option) && !pw_random_below(r, 4))
+                machine_set_text(m, option, machine_any_policy(r, family));
+            const char *chosen = family ? machine_value(m, option) : NULL;
+            for (const struct pw_policy *const *p = chosen ? family->policies : NULL; p && *p; p++)
+                for (const struct pw_option *own = (*p)->options; own && own->name; own++)
+                    if (!strcmp((*p)->name, chosen) && pw_policy_own_name(option, own->name, name, sizeof name))
+                        machine_choose_value(m, r, name, own);
+        }
+}
+
 static inline void machine_choose(struct random_machine *m, struct pw_random *r)
 {
     *m = (struct random_machine){.count = 0};
@@ -171,6 +221,7 @@ static inline void machine_choose(struct random_machine *m, struct pw_random *r)
     machine_choose_translation(m, r);
     machine_choose_paging(m, r);
     machine_choose_large_pages(m, r);
+    machine_choose_policies(m, r);
 }
 
 #endif

@@ -1,0 +1,126 @@
+/* Listings of policies, from the table of families and the options that choose among them. */
+#include "system/list_policies.h"
+
+#include "policy/dram/dram_policy.h"
+#include "policy/families.h"
+#include "system/config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_CAPACITY = sizeof(((struct pw_option_view *)0)->name) };
+
+/* The options that choose among the policies of a family: "uvm.prefetch, uvm.prefetch_full". */
+static void name_choosers(const struct pw_policy_family *family, char *out, size_t capacity)
+{
+    size_t used = 0;
+    *out = '\0';
+    for (const struct pw_option_group *g = pw_config_groups; g->prefix; g++)
+        for (const struct pw_option *row = g->rows; row->name; row++)
+            if (pw_option_family(row) == family && used < capacity)
+                used +=
+                    (size_t)snprintf(out + used, capacity - used, "%s%s.%s", used ? ", " : "", g->prefix, row->name);
+}
+
+/* The policies of a family: `family` is its name in the code, `kind` what it decides, `option` what chooses among them. */
+#define LIST_FAMILY(family, kind, option)                                                                              \
+    for (int i = 0; pw_##family##_policies[i]; i++)                                                                    \
+    visit(context, &(struct pw_listing){.name = pw_##family##_policy_names[i],                                         \
+                                        .summary = pw_##family##_policies[i]->summary,                                 \
+                                        .detail = (kind),                                                              \
+                                        .value = (option)})
+
+void pw_list_policies(pw_list_visit *visit, void *context)
+{
+    for (const struct pw_policy_family *const *f = pw_families; *f; f++) {
+        char choosers[256];
+        name_choosers(*f, choosers, sizeof choosers);
+        for (const struct pw_policy *const *p = (*f)->policies; *p; p++)
+            visit(context,
+                  &(struct pw_listing){
+                      .name = (*p)->name, .summary = (*p)->summary, .detail = (*f)->decides, .value = choosers});
+    }
+    LIST_FAMILY(dram, "DRAM schedule", "dram.schedule");
+}
+
+#undef LIST_FAMILY
+
+/* Told of a policy that an option can choose. */
+typedef void visit_choice(void *context, const char *option, const struct pw_policy *policy);
+
+static void each_choice(visit_choice *visit, void *context)
+{
+    for (const struct pw_option_group *g = pw_config_groups; g->prefix; g++)
+        for (const struct pw_option *row = g->rows; row->name; row++) {
+            const struct pw_policy_family *family = pw_option_family(row);
+            char option[NAME_CAPACITY];
+            snprintf(option, sizeof option, "%s.%s", g->prefix, row->name);
+            for (const struct pw_policy *const *p = family ? family->policies : NULL; p && *p; p++)
+                visit(context, option, *p);
+        }
+}
+
+struct listing {
+    pw_list_visit *visit;
+    void *context;
+};
+
+static void list_options_of(void *context, const char *option, const struct pw_policy *policy)
+{
+    const struct listing *l = context;
+    for (const struct pw_option *row = policy->options; row && row->name; row++) {
+        char name[NAME_CAPACITY], range[256], effect[NAME_CAPACITY + 64];
+        pw_policy_own_name(option, row->name, name, sizeof name);
+        pw_option_describe_range(row, range, sizeof range);
+        snprintf(effect, sizeof effect, "%s = %s", option, policy->name);
+        l->visit(l->context, &(struct pw_listing){.name = name,
+                                                  .summary = row->help,
+                                                  .detail = row->unit,
+                                                  .value = row->fallback,
+                                                  .range = range,
+                                                  .effect = effect});
+    }
+}
+
+void pw_list_own_options(pw_list_visit *visit, void *context)
+{
+    each_choice(list_options_of, &(struct listing){visit, context});
+}
+
+static void list_metrics_of(void *context, const char *option, const struct pw_policy *policy)
+{
+    const struct listing *l = context;
+    for (const struct pw_policy_metric *m = policy->metrics; m && m->name; m++) {
+        char name[NAME_CAPACITY], summary[512];
+        pw_policy_own_name(option, m->name, name, sizeof name);
+        snprintf(summary, sizeof summary, "%s Only with %s=%s.", m->help, option, policy->name);
+        l->visit(l->context, &(struct pw_listing){.name = name, .summary = summary, .detail = m->unit});
+    }
+}
+
+void pw_list_own_metrics(pw_list_visit *visit, void *context)
+{
+    each_choice(list_metrics_of, &(struct listing){visit, context});
+}
+
+struct search {
+    const char *name;
+    bool found;
+};
+
+static void find_metric_of(void *context, const char *option, const struct pw_policy *policy)
+{
+    struct search *s = context;
+    for (const struct pw_policy_metric *m = policy->metrics; m && m->name; m++) {
+        char name[NAME_CAPACITY];
+        pw_policy_own_name(option, m->name, name, sizeof name);
+        s->found = s->found || !strcmp(name, s->name);
+    }
+}
+
+bool pw_list_is_own_metric(const char *name)
+{
+    struct search s = {name, false};
+    each_choice(find_metric_of, &s);
+    return s.found;
+}
