@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# A new policy is one file and one line, in every family.
+#   new_policy.sh FOLDER    builds into FOLDER, which is kept for the next time
+#
+# The tree is copied, and each family gets one more policy, "extra": a copy of another one that has, besides, an option, a
+# metric and epochs. The program is built, lists all of them, and runs with each.
+set -u
+export LC_ALL=C CCACHE_NOHASHDIR=1
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+pagewalk=$folder/tree/build/pagewalk
+
+# family | policy to copy | options that choose among them | the rest of a run that asks the policy something
+families='
+coalesce|in_place|coalesce.policy|-d mosaic -w vecadd:ctas=4:iterations=1
+compact|contiguity_aware|compact.policy|-d mosaic -w vecadd:ctas=4:iterations=1
+evict|lru4k|uvm.evict|-d uvm-tbn-tbn -w gather:ctas=2:iterations=2:table=2MB --set uvm.oversubscription=110
+frame|first_free|page.frames|-w vecadd:ctas=4:iterations=1
+prefetch|sl|uvm.prefetch uvm.prefetch_full|-d uvm-tbn-tbn -w gather:ctas=2:iterations=2:table=2MB --set uvm.oversubscription=110
+warp|gto|sm.schedule|-w vecadd:ctas=4:iterations=1
+'
+# Not on the common head (sim/policy.h) yet.
+apart='dram tlb'
+
+tests=0
+failures=0
+check() { # NAME COMMAND...
+  local name=$1
+  shift
+  tests=$((tests + 1))
+  if "$@" >"$folder/check.log" 2>&1; then
+    echo "ok $tests - $name"
+  else
+    failures=$((failures + 1))
+    echo "not ok $tests - $name"
+    tail -n 20 "$folder/check.log" | sed 's/^/# /'
+    return 1
+  fi
+}
+finish() {
+  echo "1..$tests"
+  [ "$failures" = 0 ]
+  exit
+}
+
+every_family_has_a_row() {
+  local family
+  for family in "$root"/src/policy/*/; do
+    family=$(basename "$family")
+    [[ " $apart " == *" $family "* || $families == *$'\n'"$family|"* ]] ||
+      { echo "src/policy/$family has no row in $0"; return 1; }
+  done
+}
+
+# Only what has changed is written, so that the next build is short.
+generate() {
+  python3 - "$root" "$folder/tree" "$families" <<'PYTHON'
+import pathlib, re, subprocess, sys
+root, tree = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+names = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True).stdout
+kept = {"src", "include", "cli", "configs", "data", "scripts", "experiments", "bench", "tests", "docs"}
+files = {n: (root / n).read_bytes() for n in names.splitlines()
+         if (root / n).is_file() and ("/" not in n or n.split("/")[0] in kept)}
+extra = '''
+struct extra_options {
+    uint32_t period;
+};
+static const struct pw_option extra_options[] = {{.name = "period",
+                                                  .type = PW_OPTION_CYCLES,
+                                                  .offset = offsetof(struct extra_options, period),
+                                                  .min = 1,
+                                                  .max = 1e6,
+                                                  .fallback = "1000",
+                                                  .unit = "cycles",
+                                                  .help = "Cycles between two epochs."},
+                                                 {0}};
+struct extra_counters {
+    uint64_t epochs;
+};
+static const struct pw_policy_metric extra_metrics[] = {
+    {"epochs", "epochs", "Epochs so far.", offsetof(struct extra_counters, epochs), false}, {0}};
+struct extra_state {
+    const struct extra_options *options;
+    struct extra_counters *counters;
+};
+static enum pw_status extra_init(void *state, const struct pw_policy_setup *setup, struct pw_error *err)
+{
+    (void)err;
+    *(struct extra_state *)state = (struct extra_state){setup->options, setup->counters};
+    return PW_OK;
+}
+static pw_cycle extra_epoch(void *state, pw_cycle now)
+{
+    struct extra_state *s = state;
+    s->counters[0].epochs++;
+    return pw_epoch_end(now, s->options->period);
+}
+'''
+head = ('.head = {.options = extra_options, .options_bytes = sizeof(struct extra_options), .metrics = extra_metrics, '
+        '.counters_bytes = sizeof(struct extra_counters), .state_bytes = sizeof(struct extra_state), .init = extra_init, '
+        '.epoch = extra_epoch, .name = "extra",')
+for row in sys.argv[3].split("\n"):
+    if not row:
+        continue
+    family, model = row.split("|")[:2]
+    text = files[f"src/policy/{family}/{model}.c"].decode()
+    symbol = f"pw_{family}_policy_"
+    assert ".init" not in text and ".state_bytes" not in text, f"{family}: {model} has a state of its own; copy another one"
+    text = text.replace(symbol + model, symbol + "extra")
+    text, heads = re.subn(r'\.head = \{\.name = "[^"]*",', lambda m: head, text)
+    text, places = re.subn(rf"(?m)^extern const struct {symbol[:-1]} ", lambda m: extra + m[0], text, count=1)
+    assert heads == places == 1, f"{family}: {model} does not look like a policy"
+    files[f"src/policy/{family}/extra.c"] = text.encode()
+    files[f"src/policy/{family}/{family}.def"] += b"PW_POLICY(extra)\n"
+for name, text in files.items():
+    path = tree / name
+    if not path.exists() or path.read_bytes() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+    path.chmod((root / name).stat().st_mode if (root / name).exists() else 0o644)
+for path in (tree / "src").rglob("*"):
+    if path.is_file() and str(path.relative_to(tree)) not in files:
+        path.unlink()
+PYTHON
+}
+
+build() {
+  [ -e "$folder/tree/build/build.ninja" ] ||
+    meson setup "$folder/tree/build" "$folder/tree" -Dtests=false -Dbuildtype=plain -Doptimization=1 || return 1
+  ninja -C "$folder/tree/build" pagewalk
+}
+
+is_listed() { # OPTION...: the policy, and its option and metric under the name of each
+  local option
+  for option; do
+    "$pagewalk" list policies --json | grep -E '"name": "extra".*[" ]'"$option"'[",]' || return 1
+    "$pagewalk" list options | grep -E "^${option%.policy}\.period " || return 1
+    "$pagewalk" list metrics | grep -E "^${option%.policy}\.epochs .*Only with $option=extra" || return 1
+  done
+}
+
+counts_epochs() { # OPTION RUN...: about twice as many with half the period, whichever is set first
+  local option=$1 own=${1%.policy}
+  shift
+  "$pagewalk" run -q "$@" --set "$own.period=500" --set "$option=extra" --json "$folder/a.json" || return 1
+  "$pagewalk" run -q "$@" --set "$option=extra" --set "$own.period=250" --json "$folder/b.json" || return 1
+  python3 - "$folder/a.json" "$folder/b.json" "$own" <<'PYTHON'
+import json, sys
+def walk(node):
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield key, value
+            yield from walk(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from walk(value)
+some, more = (dict(walk(json.load(open(path))))[f"gpu0.{sys.argv[3]}.epochs"] for path in sys.argv[1:3])
+assert 0 < some < more <= 2 * some, (some, more)
+PYTHON
+}
+
+refuses() { # OPTION: without its policy there is no such option
+  local option=$1 own=${1%.policy}
+  "$pagewalk" run -q -w vecadd:ctas=4:iterations=1 --set "$own.period=500" 2>"$folder/refused" >/dev/null
+  [ $? = 2 ] && grep -F "$own.period is an option of $option=extra" "$folder/refused"
+}
+
+check 'every family of policies has a row here' every_family_has_a_row || finish
+check 'a copy of the tree gets one more policy in each family' generate || finish
+check 'it builds' build || finish
+while IFS='|' read -r family _ options run; do
+  [ -n "$family" ] || continue
+  read -ra choosers <<<"$options"
+  read -ra arguments <<<"$run"
+  check "$family: the policy, its option and its metric are listed" is_listed "${choosers[@]}"
+  for option in "${choosers[@]}"; do
+    check "$option=extra is called at its epochs, by its option, and counts them" counts_epochs "$option" "${arguments[@]}"
+    check "$option: its option needs the policy" refuses "$option"
+  done
+done <<<"$families"
+finish
