@@ -107,10 +107,17 @@ static void a_machine_counts_and_calls_at_epochs(void **state)
     assert_int_equal(value(stats, "a.calls", 1), 3); /* at 0, 100 and 200 */
     assert_int_equal(value(stats, "a.height", 1), 200);
     assert_int_equal(value(stats, "c.schedule.calls", -1), 6);
+    /* Of a window, a counter is what it has grown by, a level what it is. */
+    uint64_t from[64], to[64];
+    pw_stats_snapshot(stats, from);
+    pw_events_run(events, 301, &stop);
+    pw_stats_snapshot(stats, to);
+    assert_int_equal(pw_stats_exact(stats, (size_t)pw_stats_find(stats, "a.calls"), 0, from, to), 1);
+    assert_int_equal(pw_stats_exact(stats, (size_t)pw_stats_find(stats, "a.height"), 0, from, to), 300);
     pw_policies_end(&all);
     pw_events_run(events, PW_NEVER, &stop);
     assert_int_equal(events->pending, 0);
-    assert_int_equal(value(stats, "a.calls", 0), 3);
+    assert_int_equal(value(stats, "a.calls", 0), 4);
     /* A use leaves the list when it is released, from wherever in it. */
     pw_policy_use_release(&uses[1]);
     assert_ptr_equal(uses[0].next, &uses[2]);
