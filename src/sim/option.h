@@ -2,8 +2,9 @@
  * and the reference page.
  *
  * A module describes its configuration struct once, as a table of rows whose offsets are relative to that struct. A
- * group lays such a table over one struct under a prefix: "l1_tlb" and "l2_tlb" are two groups over the same rows. A row
- * may choose among the policies of a family; a policy's own rows are options as long as it is chosen (sim/policy.h). */
+ * group lays such a table over one struct under a prefix: "l1_tlb" and "l2_tlb" are two groups over the same rows. A
+ * row may choose among the policies of a family; a policy's own rows are options as long as it is chosen
+ * (sim/policy.h). */
 #ifndef PW_SIM_OPTION_H
 #define PW_SIM_OPTION_H
 
@@ -53,17 +54,17 @@ enum pw_status pw_options_create(const struct pw_option_group *groups, void *con
 void pw_options_destroy(struct pw_options *o);
 
 /* Sets one option by its full name ("l1_tlb.entries"). `origin` says who sets it ("configs/machines/mosaic.yaml:12",
- * "--set", "design mosaic") for later messages. An unknown name is an error that suggests the nearest one. An option of a
- * policy that is not chosen (yet) is kept, behind the option that chooses; indices move with it. */
+ * "--set", "design mosaic") for later messages. An unknown name is an error that suggests the nearest one. An option
+ * of a policy that is not chosen (yet) is kept, behind the option that chooses; indices move with it. */
 enum pw_status pw_options_set(struct pw_options *o, const char *name, const char *value, const char *origin,
                               struct pw_error *err);
 
 /* "key=value" as given to --set. */
 enum pw_status pw_options_set_pair(struct pw_options *o, const char *pair, const char *origin, struct pw_error *err);
 
-/* Resolves values that depend on others: times into cycles, the options of the policies that are chosen. Those that nobody has
- * set are there from now on, with their defaults; one of a policy that is not chosen is a user error. Call after the last
- * set. */
+/* Resolves values that depend on others: times into cycles, the options of the policies that are chosen. Those that
+ * nobody has set are there from now on, with their defaults; one of a policy that is not chosen is a user error. Call
+ * after the last set. */
 enum pw_status pw_options_finish(struct pw_options *o, struct pw_error *err);
 
 /* Iteration in table order, for results and listings. */
@@ -94,8 +95,8 @@ enum pw_status pw_option_parse(const struct pw_option *row, const char *text, ui
                                struct pw_error *err);
 void pw_option_format(const struct pw_option *row, const void *target, char *out, size_t capacity);
 
-/* A size for a message, in a unit that can be typed back: whole, below 100,000, "3GB", "4883KB". What does not come out even
- * is rounded down, or up. */
+/* A size for a message, in a unit that can be typed back: whole, below 100,000, "3GB", "4883KB". What does not come
+ * out even is rounded down, or up. */
 enum { PW_SIZE_CAPACITY = 24 };
 const char *pw_size_text(char out[PW_SIZE_CAPACITY], uint64_t bytes, bool round_up);
 

@@ -1,14 +1,15 @@
 /* The options of policies: each exists only while its policy is chosen.
  *
- * Files are laid over each other, so that such an option may be set before its policy is chosen, and by somebody else. It
- * then gets a slot behind the option that chooses, with its text; what the text means, and whether the option exists at all,
- * is known in pw_options_finish. There every chosen policy gets a slot for each of its rows, in their order. */
+ * Files are laid over each other, so that such an option may be set before its policy is chosen, and by somebody
+ * else. It then gets a slot behind the option that chooses, with its text; what the text means, and whether the option
+ * exists at all, is known in pw_options_finish. There every chosen policy gets a slot for each of its rows, in their
+ * order. */
 #include "sim/option_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The policy of this number that a row chooses; NULL where it says "same", or nothing. */
+/* The policy that is chosen; NULL for "same". */
 static const struct pw_policy *chosen(const struct slot *chooser)
 {
     const struct pw_policy_family *family = pw_option_family(chooser->row);
@@ -48,7 +49,7 @@ static const struct pw_policy *owner_of(const struct pw_options *o, size_t choos
     return NULL;
 }
 
-/* Calls with the full name of every option that some policy has. */
+/* How many options all policies have that could be chosen; their full names unless `out` is NULL. */
 static size_t all_own_names(const struct pw_options *o, char (*out)[sizeof(((struct pw_option_view *)0)->name)])
 {
     size_t count = 0;

@@ -1,15 +1,15 @@
 /* What every policy has, whatever it decides: a name, options and metrics of its own, a state, and a call at epochs.
  *
- * A family is a kind of decision (policy/FAMILY/FAMILY_policy.h); its policies are constant structs that begin with this
- * head and go on with the family's functions. Mechanisms act, policies decide: a policy moves nothing itself, and keeps
- * what it remembers in its state.
+ * A family is a kind of decision (policy/FAMILY/FAMILY_policy.h); its policies are constant structs that begin with
+ * this head and go on with the family's functions. Mechanisms act, policies decide: a policy moves nothing itself, and
+ * keeps what it remembers in its state.
  *
  * Options and metrics. A policy is chosen by an option row of type PW_OPTION_POLICY, which lies over a struct
- * pw_policy_choice. The policy's own rows exist only while it is chosen, and so do its metrics. Their names begin with that
- * of the option that chooses, without a last ".policy": "dram.schedule.quota", "fill.epoch".
+ * pw_policy_choice. The policy's own rows exist only while it is chosen, and so do its metrics. Their names begin with
+ * that of the option that chooses, without a last ".policy": "dram.schedule.quota", "fill.epoch".
  *
- * Instances. One choice may have many instances (a TLB in every SM, a scheduler in every channel). Each has a state of its
- * own; options and counters are common to them. */
+ * Instances. One choice may have many instances (a TLB in every SM, a scheduler in every channel). Each has a state of
+ * its own; options and counters are common to them. */
 #ifndef PW_SIM_POLICY_H
 #define PW_SIM_POLICY_H
 
@@ -42,11 +42,12 @@ struct pw_policy {
     size_t state_bytes;
     /* NULL, or bytes of state beyond state_bytes, which depend on what the instance is made from. */
     size_t (*more_bytes)(const struct pw_policy_setup *setup);
-    /* NULL, or prepares a state, which is zeroed and begins a host cache line. It may keep pointers to what the setup points
-     * to. It fails where what it is made from does not go together, and then has nothing to release. */
+    /* NULL, or prepares a state, which is zeroed and begins a host cache line. It may keep pointers to what the setup
+     * points to. It fails where what it is made from does not go together, and then has nothing to release. */
     enum pw_status (*init)(void *state, const struct pw_policy_setup *setup, struct pw_error *err);
-    /* NULL, or called once at the beginning of the run and then whenever it has asked to be: it returns the time of the
-     * next call, or PW_NEVER. Nothing may wait for it: a run in which nothing else is left to happen has come to a halt. */
+    /* NULL, or called once at the beginning of the run and then whenever it has asked to be: it returns the time of
+     * the next call, or PW_NEVER. Nothing may wait for it: a run in which nothing else is left to happen has come to a
+     * halt. */
     pw_cycle (*epoch)(void *state, pw_cycle now);
 };
 

@@ -1,8 +1,8 @@
 /* Policies at work: of each choice the instances made, what they count, and when they are called at epochs.
  *
- * A mechanism keeps a struct pw_policy_use for each choice it has, and makes an instance for each of its parts that decide
- * apart from each other. Those of one machine are listed in a struct pw_policies, through which whoever runs the machine
- * registers the metrics of all of them, and begins and ends their epochs. */
+ * A mechanism keeps a struct pw_policy_use for each choice it has, and makes an instance for each of its parts that
+ * decide apart from each other. Those of one machine are listed in a struct pw_policies, through which whoever runs
+ * the machine registers the metrics of all of them, and begins and ends their epochs. */
 #ifndef PW_SIM_POLICY_USE_H
 #define PW_SIM_POLICY_USE_H
 
@@ -25,9 +25,9 @@ struct pw_policy_use {
     struct pw_policy_use *next;
 };
 
-/* `policy` is what `choice` chooses; `option`, which must outlive the use, is the full name of the option that does. `list`
- * may be NULL: there are no epochs then. A use that was zeroed, and one whose initialisation failed, may be released. It
- * must stay where it is. */
+/* `policy` is what `choice` chooses; `option`, which must outlive the use, is the full name of the option that does.
+ * `list` may be NULL: there are no epochs then. A use that was zeroed, and one whose initialisation failed, may be
+ * released. It must stay where it is. */
 enum pw_status pw_policy_use_init(struct pw_policy_use *u, struct pw_policies *list, const char *option,
                                   const struct pw_policy *policy, const struct pw_policy_choice *choice, unsigned apps,
                                   struct pw_error *err);

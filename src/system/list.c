@@ -71,8 +71,8 @@ static enum pw_status list_options(pw_list_visit *visit, void *context, struct p
     return PW_OK;
 }
 
-/* Metrics are registered by the units themselves, so the list comes from a machine that is built and not run. Those of policies
- * follow, whatever that machine has chosen. */
+/* Metrics are registered by the units themselves, so the list comes from a machine that is built and not run. Those of
+ * policies follow, whatever that machine has chosen. */
 static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct pw_error *err)
 {
     struct pw_config config;

@@ -22,7 +22,8 @@ static void name_choosers(const struct pw_policy_family *family, char *out, size
                     (size_t)snprintf(out + used, capacity - used, "%s%s.%s", used ? ", " : "", g->prefix, row->name);
 }
 
-/* The policies of a family: `family` is its name in the code, `kind` what it decides, `option` what chooses among them. */
+/* The policies of a family: `family` is its name in the code, `kind` what it decides, `option` what chooses among
+ * them. */
 #define LIST_FAMILY(family, kind, option)                                                                              \
     for (int i = 0; pw_##family##_policies[i]; i++)                                                                    \
     visit(context, &(struct pw_listing){.name = pw_##family##_policy_names[i],                                         \

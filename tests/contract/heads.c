@@ -1,5 +1,6 @@
-/* What the head of every policy must hold to, whatever it decides: names that can be typed and are told apart, option rows
- * that accept their own defaults and stay within their struct, metrics within the counters, and instances that can be made. */
+/* What the head of every policy must hold to, whatever it decides: names that can be typed and are told apart, option
+ * rows that accept their own defaults and stay within their struct, metrics within the counters, and instances that
+ * can be made. */
 #include "policies.h"
 #include "policy/evict/evict_policy.h"
 #include "policy/families.h"

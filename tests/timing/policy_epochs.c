@@ -1,5 +1,5 @@
-/* A policy with options, metrics and epochs of its own, in a whole machine: it is called at exact times, its counters are
- * metrics of the run, and endless epochs neither keep a run alive nor hide that it has come to a halt.
+/* A policy with options, metrics and epochs of its own, in a whole machine: it is called at exact times, its counters
+ * are metrics of the run, and endless epochs neither keep a run alive nor hide that it has come to a halt.
  *
  * The round-robin schedule is this test's own; a program that defines it does not get the library's. */
 #include "policy/warp/warp_policy.h"

@@ -1,9 +1,9 @@
 /* The family "page size selection": which base pages become a large page, and when.
  *
  * Asked about one aligned 2 MiB region of an address space at a time; it decides, the page manager acts. A policy that
- * coalesces in place is asked when data has come; one that migrates is asked at intervals, and its choice is gathered in
- * a free large frame. There is an instance for each page manager, made from nothing but its options. One file per policy, one
- * line in coalesce.def. */
+ * coalesces in place is asked when data has come; one that migrates is asked at intervals, and its choice is gathered
+ * in a free large frame. There is an instance for each page manager, made from nothing but its options. One file per
+ * policy, one line in coalesce.def. */
 #ifndef PW_POLICY_COALESCE_H
 #define PW_POLICY_COALESCE_H
 
@@ -23,8 +23,8 @@ struct pw_coalesce_policy {
     struct pw_policy head;
     bool in_place; /* asked as data comes; else at intervals, and what it chooses is moved */
     bool tallies;  /* needs utilisation */
-    /* NULL: never coalesces. In place: whether to coalesce now. At intervals: whether the region is a candidate; among the
-     * candidates the most used one is taken. */
+    /* NULL: never coalesces. In place: whether to coalesce now. At intervals: whether the region is a candidate; among
+     * the candidates the most used one is taken. */
     bool (*wants)(void *state, const struct pw_coalesce_view *view);
 };
 

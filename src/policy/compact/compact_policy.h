@@ -1,8 +1,8 @@
 /* The family "compaction": which coalesced pages are splintered, and when large frames are emptied.
  *
- * Asked after a deallocation in a coalesced page, and when an allocation finds no free large frame. It decides; splintering,
- * copying and handing the frame back are the page manager's (vm/page_manager.h). There is an instance for each page manager,
- * made from nothing but its options. One file per policy, one line in compact.def. */
+ * Asked after a deallocation in a coalesced page, and when an allocation finds no free large frame. It decides;
+ * splintering, copying and handing the frame back are the page manager's (vm/page_manager.h). There is an instance for
+ * each page manager, made from nothing but its options. One file per policy, one line in compact.def. */
 #ifndef PW_POLICY_COMPACT_H
 #define PW_POLICY_COMPACT_H
 

@@ -1,8 +1,8 @@
 /* The family "eviction": which pages leave when device memory is full.
  *
  * A policy names an order, in which the mechanism (uvm/order.h) finds a candidate page, and says which pages of the
- * candidate's 2 MiB block leave with it. It moves nothing. There is an instance for each driver. One file per policy, one
- * line in evict.def. */
+ * candidate's 2 MiB block leave with it. It moves nothing. There is an instance for each driver. One file per policy,
+ * one line in evict.def. */
 #ifndef PW_POLICY_EVICT_H
 #define PW_POLICY_EVICT_H
 
@@ -36,8 +36,8 @@ struct pw_evict_policy {
     struct pw_policy head;
     enum pw_evict_order order;
     bool writes_clean; /* pages leave as one unit, clean or dirty (UVM, Sec. 5.1); else only dirty ones are written */
-    /* Adds to *out resident pages, the candidate among them. It may be asked about pages that cannot leave, and about the same
-     * ones again. */
+    /* Adds to *out resident pages, the candidate among them. It may be asked about pages that cannot leave, and about
+     * the same ones again. */
     void (*choose)(void *state, const struct pw_evict_view *view, struct pw_page_mask *out);
 };
 

@@ -1,8 +1,8 @@
 /* The family "prefetch": which pages come along with those that faulted.
  *
  * Asked once per fault (or, with batched service, once per block of a batch), it gets the masks of one 2 MiB block and
- * returns a mask. It moves nothing. There is an instance for each choice of a driver: one that goes on when memory is full
- * (uvm.prefetch_full=same) is the same before and after. One file per policy, one line in prefetch.def. */
+ * returns a mask. It moves nothing. There is an instance for each choice of a driver: one that goes on when memory is
+ * full (uvm.prefetch_full=same) is the same before and after. One file per policy, one line in prefetch.def. */
 #ifndef PW_POLICY_PREFETCH_H
 #define PW_POLICY_PREFETCH_H
 
@@ -27,13 +27,14 @@ struct pw_prefetch_view {
 
 struct pw_prefetch_policy {
     struct pw_policy head;
-    /* Whether allocations smaller than a block share blocks (exp/touch/managed_heap.h), where who places them looks at that. */
+    /* Whether allocations smaller than a block share blocks (exp/touch/managed_heap.h), where who places them looks at
+     * that. */
     bool shares_blocks;
     /* How many pages exist, and how large the tree is, in a block of which an allocation asked for `pages` (1 to 512);
      * `alone`: the whole allocation is smaller than a block. */
     void (*extent)(void *state, unsigned pages, bool alone, unsigned *out_exists, unsigned *out_tree);
-    /* Adds to *out pages that exist and are neither resident nor faulted. It is asked a second time about the fault after which
-     * memory is full. */
+    /* Adds to *out pages that exist and are neither resident nor faulted. It is asked a second time about the fault
+     * after which memory is full. */
     void (*choose)(void *state, const struct pw_prefetch_view *view, struct pw_page_mask *out);
 };
 
