@@ -18,10 +18,11 @@ compact|contiguity_aware|compact.policy|-d mosaic -w vecadd:ctas=4:iterations=1
 evict|lru4k|uvm.evict|-d uvm-tbn-tbn -w gather:ctas=2:iterations=2:table=2MB --set uvm.oversubscription=110
 frame|first_free|page.frames|-w vecadd:ctas=4:iterations=1
 prefetch|sl|uvm.prefetch uvm.prefetch_full|-d uvm-tbn-tbn -w gather:ctas=2:iterations=2:table=2MB --set uvm.oversubscription=110
+tlb|ideal|l1_tlb.organisation l1_tlb.large_organisation l2_tlb.organisation l2_tlb.large_organisation|-d mosaic -w vecadd:ctas=4:iterations=1
 warp|gto|sm.schedule|-w vecadd:ctas=4:iterations=1
 '
 # Not on the common head (sim/policy.h) yet.
-apart='dram tlb'
+apart='dram'
 
 tests=0
 failures=0
@@ -84,21 +85,25 @@ struct extra_state {
     const struct extra_options *options;
     struct extra_counters *counters;
 };
+static struct extra_state *extra_of(void *state)
+{
+    return (struct extra_state *)((char *)state + (MODEL_BYTES + 15) / 16 * 16);
+}
 static enum pw_status extra_init(void *state, const struct pw_policy_setup *setup, struct pw_error *err)
 {
     (void)err;
-    *(struct extra_state *)state = (struct extra_state){setup->options, setup->counters};
-    return PW_OK;
+    *extra_of(state) = (struct extra_state){setup->options, setup->counters};
+    return MODEL_INIT(state, setup, err);
 }
 static pw_cycle extra_epoch(void *state, pw_cycle now)
 {
-    struct extra_state *s = state;
+    struct extra_state *s = extra_of(state);
     s->counters[0].epochs++;
     return pw_epoch_end(now, s->options->period);
 }
 '''
 head = ('.head = {.options = extra_options, .options_bytes = sizeof(struct extra_options), .metrics = extra_metrics, '
-        '.counters_bytes = sizeof(struct extra_counters), .state_bytes = sizeof(struct extra_state), .init = extra_init, '
+        '.counters_bytes = sizeof(struct extra_counters), .state_bytes = (MODEL_BYTES + 15) / 16 * 16 + sizeof(struct extra_state), .init = extra_init, '
         '.epoch = extra_epoch, .name = "extra",')
 for row in sys.argv[3].split("\n"):
     if not row:
@@ -106,10 +111,16 @@ for row in sys.argv[3].split("\n"):
     family, model = row.split("|")[:2]
     text = files[f"src/policy/{family}/{model}.c"].decode()
     symbol = f"pw_{family}_policy_"
-    assert ".init" not in text and ".state_bytes" not in text, f"{family}: {model} has a state of its own; copy another one"
+    assert ".more_bytes" not in text and ".options" not in text, f"{family}: {model} has too much of its own; copy another"
+    state = re.search(r",\s*\.state_bytes = ([^,}]*)", text)
+    init = re.search(r",\s*\.init = (\w+)", text)
+    for match in (state, init):
+        text = text.replace(match[0], "") if match else text
+    names = (f"#define MODEL_BYTES {state[1] if state else '0'}\n"
+             f"#define MODEL_INIT(state, setup, err) {init[1] + '(state, setup, err)' if init else 'PW_OK'}\n")
     text = text.replace(symbol + model, symbol + "extra")
     text, heads = re.subn(r'\.head = \{\.name = "[^"]*",', lambda m: head, text)
-    text, places = re.subn(rf"(?m)^extern const struct {symbol[:-1]} ", lambda m: extra + m[0], text, count=1)
+    text, places = re.subn(rf"(?m)^extern const struct {symbol[:-1]} ", lambda m: names + extra + m[0], text, count=1)
     assert heads == places == 1, f"{family}: {model} does not look like a policy"
     files[f"src/policy/{family}/extra.c"] = text.encode()
     files[f"src/policy/{family}/{family}.def"] += b"PW_POLICY(extra)\n"
