@@ -65,9 +65,9 @@ static enum pw_status list_options(pw_list_visit *visit, void *context, struct p
                                             .value = view.value,
                                             .range = range,
                                             .effect = effect});
+        pw_list_own_options(view.name, view.row, visit, context);
     }
     pw_options_destroy(options);
-    pw_list_own_options(visit, context);
     return PW_OK;
 }
 

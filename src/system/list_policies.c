@@ -66,26 +66,27 @@ struct listing {
     void *context;
 };
 
-static void list_options_of(void *context, const char *option, const struct pw_policy *policy)
+static void list_options_of(pw_list_visit *visit, void *context, const char *option, const struct pw_policy *policy)
 {
-    const struct listing *l = context;
     for (const struct pw_option *row = policy->options; row && row->name; row++) {
         char name[NAME_CAPACITY], range[256], effect[NAME_CAPACITY + 64];
         pw_policy_own_name(option, row->name, name, sizeof name);
         pw_option_describe_range(row, range, sizeof range);
         snprintf(effect, sizeof effect, "%s = %s", option, policy->name);
-        l->visit(l->context, &(struct pw_listing){.name = name,
-                                                  .summary = row->help,
-                                                  .detail = row->unit,
-                                                  .value = row->fallback,
-                                                  .range = range,
-                                                  .effect = effect});
+        visit(context, &(struct pw_listing){.name = name,
+                                            .summary = row->help,
+                                            .detail = row->unit,
+                                            .value = row->fallback,
+                                            .range = range,
+                                            .effect = effect});
     }
 }
 
-void pw_list_own_options(pw_list_visit *visit, void *context)
+void pw_list_own_options(const char *option, const struct pw_option *row, pw_list_visit *visit, void *context)
 {
-    each_choice(list_options_of, &(struct listing){visit, context});
+    const struct pw_policy_family *family = pw_option_family(row);
+    for (const struct pw_policy *const *p = family ? family->policies : NULL; p && *p; p++)
+        list_options_of(visit, context, option, *p);
 }
 
 static void list_metrics_of(void *context, const char *option, const struct pw_policy *policy)
