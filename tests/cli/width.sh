@@ -71,7 +71,7 @@ check 'policies of all families are listed' eval \
 check 'every policy file is listed' python3 - "$pagewalk" "$source_root" <<'PYTHON'
 import json, pathlib, re, subprocess, sys
 listed = [e["name"] for e in json.loads(subprocess.check_output([sys.argv[1], "list", "policies", "--json"]))]
-defined = [name for file in pathlib.Path(sys.argv[2], "src/policy").glob("*/*.def")
+defined = [name.replace("_", "-") for file in pathlib.Path(sys.argv[2], "src/policy").glob("*/*.def")
            for name in re.findall(r'^\w+\((?:\w+, ")?([^")]+)"?\)', file.read_text(), re.M)]
 assert defined and sorted(listed) == sorted(defined), set(listed) ^ set(defined)
 PYTHON
