@@ -16,6 +16,7 @@ families='
 coalesce|in_place|coalesce.policy|-d mosaic -w vecadd:ctas=4:iterations=1
 compact|contiguity_aware|compact.policy|-d mosaic -w vecadd:ctas=4:iterations=1
 evict|lru4k|uvm.evict|-d uvm-tbn-tbn -w gather:ctas=2:iterations=2:table=2MB --set uvm.oversubscription=110
+fill|always|fill.policy|-w vecadd:ctas=4:iterations=1
 frame|first_free|page.frames|-w vecadd:ctas=4:iterations=1
 prefetch|sl|uvm.prefetch uvm.prefetch_full|-d uvm-tbn-tbn -w gather:ctas=2:iterations=2:table=2MB --set uvm.oversubscription=110
 tlb|ideal|l1_tlb.organisation l1_tlb.large_organisation l2_tlb.organisation l2_tlb.large_organisation|-d mosaic -w vecadd:ctas=4:iterations=1
