@@ -1,7 +1,6 @@
 /* Listings of policies, from the table of families and the options that choose among them. */
 #include "system/list_policies.h"
 
-#include "policy/dram/dram_policy.h"
 #include "policy/families.h"
 #include "system/config.h"
 
@@ -22,15 +21,6 @@ static void name_choosers(const struct pw_policy_family *family, char *out, size
                     (size_t)snprintf(out + used, capacity - used, "%s%s.%s", used ? ", " : "", g->prefix, row->name);
 }
 
-/* The policies of a family: `family` is its name in the code, `kind` what it decides, `option` what chooses among
- * them. */
-#define LIST_FAMILY(family, kind, option)                                                                              \
-    for (int i = 0; pw_##family##_policies[i]; i++)                                                                    \
-    visit(context, &(struct pw_listing){.name = pw_##family##_policy_names[i],                                         \
-                                        .summary = pw_##family##_policies[i]->summary,                                 \
-                                        .detail = (kind),                                                              \
-                                        .value = (option)})
-
 void pw_list_policies(pw_list_visit *visit, void *context)
 {
     for (const struct pw_policy_family *const *f = pw_families; *f; f++) {
@@ -41,10 +31,7 @@ void pw_list_policies(pw_list_visit *visit, void *context)
                   &(struct pw_listing){
                       .name = (*p)->name, .summary = (*p)->summary, .detail = (*f)->decides, .value = choosers});
     }
-    LIST_FAMILY(dram, "DRAM schedule", "dram.schedule");
 }
-
-#undef LIST_FAMILY
 
 /* Told of a policy that an option can choose. */
 typedef void visit_choice(void *context, const char *option, const struct pw_policy *policy);
