@@ -52,7 +52,10 @@ static const char never_misses[] = "such a TLB never misses";
          NULL,                                                                                                         \
          false},                                                                                                       \
         {tlb ".base_entries " tlb ".base_ways", {{"page.size", "!2MB"}, {tlb ".large_as_base", "on"}}, NULL, false},   \
-        {tlb ".organisation", {{"page.size", "!2MB"}, {tlb ".large_organisation", "same"}}, NULL, false},              \
+        {tlb ".organisation " tlb ".organisation.*",                                                                   \
+         {{"page.size", "!2MB"}, {tlb ".large_organisation", "same"}},                                                 \
+         NULL,                                                                                                         \
+         false},                                                                                                       \
         {tlb ".large_*", {{"page.size", "2MB"}, {"coalesce.policy", "!none"}}, NULL, false},                           \
         {tlb ".large_entries " tlb ".large_ways " tlb ".large_subpages " tlb ".large_as_base",                         \
          {{tlb ".large_organisation", "!ideal"}},                                                                      \
@@ -73,7 +76,7 @@ const struct pw_effect_rule pw_effect_rules[] = {
     WHERE_IT_MISSES("l1_tlb.mshrs l1_tlb.on_miss l2_tlb.* fill.* walk.* pwc.* l2.walks", "l1_tlb",
                     {"paging.mode", "!free"}),
     {"l1_tlb.mshrs l1_tlb.on_miss sm.lsu_queue", {{"sm.serial", "off"}}, NULL, true},
-    {"l2_tlb.organisation l2_tlb.base_* l2_tlb.large_* l2_tlb.latency l2_tlb.ports",
+    {"l2_tlb.organisation l2_tlb.organisation.* l2_tlb.base_* l2_tlb.large_* l2_tlb.latency l2_tlb.ports",
      {{"l2_tlb.enabled", "on"}},
      NULL,
      false},

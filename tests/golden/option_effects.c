@@ -37,6 +37,12 @@ static const struct setting two_mb = {"mosaic",
                                       "gather:table=64MB:ctas=8:iterations=2",
                                       {"sm.count=2", "l1_tlb.large_as_base=off", "l2_tlb.large_as_base=off",
                                        "l1_tlb.large_entries=4", "l2_tlb.large_entries=8"}};
+static const struct setting two_mb_alone = {"mosaic",
+                                            "gpu-mmu-2m",
+                                            "gather:table=64MB:ctas=8:iterations=2",
+                                            {"sm.count=2", "l1_tlb.large_as_base=off", "l2_tlb.large_as_base=off",
+                                             "l1_tlb.large_entries=4", "l2_tlb.large_entries=8",
+                                             "l1_tlb.large_organisation=plain", "l2_tlb.large_organisation=plain"}};
 static const struct setting small_l2_tlb = {
     "mosaic", "gpu-mmu", GATHER, {"sm.count=2", "l1_tlb.base_entries=4", "l2_tlb.base_entries=64"}};
 static const struct setting fixed_walks = {"kepler", "gpu-mmu", GATHER, {"sm.count=2"}};
@@ -87,7 +93,9 @@ static const struct row rows[] = {
     {"sm.stores", &stores, "64", "1"},
     {"sm.serial", &plain, "off", "on"},
     {"l1_tlb.organisation", &plain, "plain", "ideal"},
+    {"l1_tlb.organisation.replacement", &plain, "lru", "random"},
     {"l1_tlb.large_organisation", &two_mb, "same", "ideal"},
+    {"l1_tlb.large_organisation.replacement", &two_mb_alone, "lru", "random"},
     {"l1_tlb.base_entries", &plain, "8", "16"},
     {"l1_tlb.base_ways", &plain, "0", "1"},
     {"l1_tlb.base_subpages", &plain, "1", "4"},
@@ -99,7 +107,9 @@ static const struct row rows[] = {
     {"l1_tlb.mshrs", &plain, "32", "1"},
     {"l1_tlb.on_miss", &plain, "nonblocking", "stall_lsu"},
     {"l2_tlb.organisation", &plain, "plain", "ideal"},
+    {"l2_tlb.organisation.replacement", &small_l2_tlb, "lru", "random"},
     {"l2_tlb.large_organisation", &two_mb, "same", "ideal"},
+    {"l2_tlb.large_organisation.replacement", &two_mb_alone, "lru", "random"},
     {"l2_tlb.base_entries", &plain, "512", "64"},
     {"l2_tlb.base_ways", &small_l2_tlb, "0", "1"},
     {"l2_tlb.base_subpages", &small_l2_tlb, "1", "4"},
@@ -357,6 +367,8 @@ static void every_option_changes_a_result(void **state)
         pw_options_view(o, i, &view);
         wrong += !is_as_stated(row_of(view.name));
     }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) /* those of policies */
+        wrong += pw_options_find(o, rows[i].option) < 0 && !is_as_stated(&rows[i]);
     pw_options_destroy(o);
     assert_int_equal(wrong, 0);
 }

@@ -94,6 +94,59 @@ static void a_probe_of_an_ideal_array_takes_as_long_as_of_another(void **state)
     assert_int_equal(timed_cost_of_last(t, 2), 1 + 10 + 2 * 10 + 10 + 1);
 }
 
+enum { CYCLE = 5, ACCESSES = 400 };
+
+/* What a scan of five pages, one after the other, hits in four entries whose replacement draws from this stream. */
+static uint64_t hits_of_model(uint64_t seed, const char *stream)
+{
+    struct pw_random random;
+    uint64_t held[CYCLE - 1], hits = 0;
+    pw_random_init(&random, seed, stream);
+    for (uint64_t i = 0; i < ACCESSES; i++) {
+        bool hit = false;
+        for (unsigned e = 0; e < CYCLE - 1 && i >= CYCLE - 1; e++)
+            hit |= held[e] == i % CYCLE;
+        if (!hit)
+            held[i < CYCLE - 1 ? CYCLE - 2 - i : pw_random_below(&random, CYCLE - 1)] = i % CYCLE;
+        hits += hit;
+    }
+    return hits;
+}
+
+static void assert_hits_of_scan(struct timed t, const char *metric, uint64_t hits)
+{
+    static uint64_t pages[ACCESSES];
+    for (uint64_t i = 0; i < ACCESSES; i++)
+        pages[i] = i % CYCLE << 12;
+    t.data = pages;
+    t.kernel = timed_chain;
+    t.n[0] = ACCESSES;
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, metric), hits);
+    timed_end(&t);
+}
+
+/* Where LRU never hits; the draws are those of the run's seed, from a stream of each TLB's own. */
+static void random_replacement_draws_from_the_seed_of_the_run(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 4; seed++) {
+        struct timed t = {
+            .spec = {.seed = seed},
+            .sets = {"l1_tlb.base_entries=4", "l1_tlb.base_ways=0", "l2_tlb.base_entries=1", "l2_tlb.base_ways=0"}};
+        assert_hits_of_scan(t, "l1_tlb.hits", 0);
+        t.sets[4] = "l1_tlb.organisation.replacement=random";
+        assert_hits_of_scan(t, "l1_tlb.hits", hits_of_model(seed, "l1_tlb 0 base"));
+        t.sets[0] = "l1_tlb.base_entries=1";
+        t.sets[2] = "l2_tlb.base_entries=4";
+        assert_hits_of_scan(t, "l2_tlb.hits", 0);
+        t.sets[4] = "l2_tlb.organisation.replacement=random";
+        assert_hits_of_scan(t, "l2_tlb.hits", hits_of_model(seed, "l2_tlb 0 base"));
+    }
+    assert_true(hits_of_model(1, "l1_tlb 0 base") > ACCESSES / 3);
+    assert_true(hits_of_model(1, "l1_tlb 0 base") != hits_of_model(2, "l1_tlb 0 base"));
+}
+
 static struct pw_policy_use toys[2];
 static struct toy_counters *counted;
 
@@ -177,6 +230,7 @@ int main(void)
         cmocka_unit_test(an_ideal_array_of_an_l1_tlb_hits_its_own_pages_only),
         cmocka_unit_test(an_ideal_array_of_the_l2_tlb_hits_its_own_pages_only),
         cmocka_unit_test(a_probe_of_an_ideal_array_takes_as_long_as_of_another),
+        cmocka_unit_test(random_replacement_draws_from_the_seed_of_the_run),
         cmocka_unit_test(one_walk_fills_an_entry_of_several_pages),
         cmocka_unit_test(entries_of_several_pages_lose_those_that_are_evicted),
     };

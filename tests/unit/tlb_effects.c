@@ -52,7 +52,9 @@ static void check(const char *tlb, const struct combination *c)
     bool large_finite = large && strcmp(same ? c->organisation : c->large, "ideal") != 0;
     bool misses = base_finite || large_finite || !strcmp(c->paging, "demand");
     assert_effect(o, tlb, "organisation", base || (large && same));
+    assert_effect(o, tlb, "organisation.replacement", base || (large && same));
     assert_effect(o, tlb, "large_organisation", large);
+    assert_effect(o, tlb, "large_organisation.replacement", large);
     assert_effect(o, tlb, "base_entries", base_finite || (large_finite && as_base));
     assert_effect(o, tlb, "base_ways", base_finite || (large_finite && as_base));
     assert_effect(o, tlb, "base_subpages", base_finite);
