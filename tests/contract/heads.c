@@ -43,7 +43,7 @@ static void every_family_is_chosen_from_and_has_a_name_of_its_own(void **state)
     (void)state;
     for (const struct pw_policy_family *const *family = pw_families; *family; family++) {
         bool chosen = false;
-        assert_true(is_word((*family)->name, "") && *(*family)->decides && (*family)->policies[0]);
+        assert_true(is_word((*family)->name, "_") && *(*family)->decides && (*family)->policies[0]);
         for (const struct pw_policy_family *const *other = family + 1; *other; other++)
             assert_string_not_equal((*other)->name, (*family)->name);
         for (const struct pw_option_group *g = pw_config_groups; g->prefix; g++)

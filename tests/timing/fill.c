@@ -59,7 +59,7 @@ static void use_script(struct timed *t)
     struct pw_gpu *g = t->system->nodes[0].gpu;
     pw_policy_use_release(&g->fill.use);
     assert_int_equal(pw_fill_create(g, &scripted.head, &t->err), PW_OK);
-    pw_policies_begin(&t->system->policies, t->system->events);
+    pw_policies_begin(&t->system->nodes[0].policies, t->system->events);
 }
 
 /* Runs with the scripted policy; the caller looks at counters and ends it. */
