@@ -4,6 +4,7 @@
 #include "exp/format/output.h"
 #include "exp/tools/advise.h"
 #include "notices.h"
+#include "open_store.h"
 #include "progress.h"
 
 #include <stdio.h>
@@ -97,7 +98,7 @@ static int advise(const struct arguments *a)
     if (status == PW_OK)
         status = pw_advice_create(&spec, &advice, &err);
     if (status == PW_OK)
-        status = pw_store_open(a->db, PW_STORE_USE, &store, &err);
+        status = pw_cli_open_store(a->db, PW_STORE_USE, &store, &err);
     if (status == PW_OK)
         status = run_all(a, advice, store, &err);
     int code = PW_OK;

@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include "exp/claim/claim_evidence.h"
+#include "open_store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,21 @@ static enum pw_status read_log(const char *given, struct pw_test_log *out, struc
     return pw_test_log_read(given ? given : default_log, out, err);
 }
 
+/* A store that does not exist has no runs: nothing is found. */
+static enum pw_status read_store(const char *db, struct pw_claim_evidence **out, size_t *out_count,
+                                 struct pw_error *err)
+{
+    struct pw_store *store;
+    if (access(db, F_OK) != 0)
+        return PW_OK;
+    enum pw_status status = pw_cli_open_store(db, PW_STORE_READ, &store, err);
+    if (status != PW_OK)
+        return status;
+    status = pw_claim_evidence_collect(store, out, out_count, err);
+    pw_store_close(store);
+    return status;
+}
+
 static void show(const struct arguments *a, const struct pw_claim_score *scores, const struct pw_claim_filter *filter,
                  struct pw_text *out)
 {
@@ -114,7 +130,7 @@ static int claims(const struct pw_cli_command *self, int argc, char **argv)
     if (status == PW_OK)
         status = read_log(a.log, &log, &err);
     if (status == PW_OK)
-        status = pw_claim_evidence_collect(a.db ? a.db : default_db, &evidence, &count, &err);
+        status = read_store(a.db ? a.db : default_db, &evidence, &count, &err);
     if (status == PW_OK) {
         pw_claim_decide(evidence, count, &log, scores);
         show(&a, scores, &filter, &text);

@@ -6,6 +6,7 @@
 #include "exp/format/output.h"
 #include "exp/tools/compare.h"
 #include "notices.h"
+#include "open_store.h"
 #include "progress.h"
 
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static enum pw_status run_all(const struct arguments *a, struct pw_compare *c, s
         .context = &bar,
         .interrupted = pw_cli_catch_interrupts(),
     };
-    enum pw_status status = pw_store_open(a->db, PW_STORE_USE, &pool.store, err);
+    enum pw_status status = pw_cli_open_store(a->db, PW_STORE_USE, &pool.store, err);
     if (status != PW_OK)
         return status;
     pw_cli_progress_start(&bar, !a->quiet);

@@ -7,6 +7,7 @@
 #include "exp/figure/experiment.h"
 #include "exp/figure/figure_report.h"
 #include "exp/format/output.h"
+#include "open_store.h"
 #include "progress.h"
 
 #include <stdio.h>
@@ -33,7 +34,8 @@ static const struct pw_cli_flag flags[] = {
      "write them as CSV, one number per row with the paper's beside it"},
     {0, "replace", PW_CLI_LIST, offsetof(struct arguments, replacements), "DESIGN=OTHER",
      "run OTHER, a design or a file, wherever a figure has DESIGN; may be repeated"},
-    {0, "plan", PW_CLI_SWITCH, offsetof(struct arguments, plan), NULL, "say what would be run, and run nothing"},
+    {0, "plan", PW_CLI_SWITCH, offsetof(struct arguments, plan), NULL,
+     "say what would be run (--json: of which version), and run nothing"},
     {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL,
      "no estimate, no line per finished figure and no progress bar; the tables are shown"},
     {.name = NULL},
@@ -139,13 +141,15 @@ static int write_file(const char *path, struct pw_text *text)
     return status == PW_OK ? PW_OK : pw_cli_report(&err);
 }
 
-static int write_json(const struct session *s)
+typedef void figure_json(const struct pw_figure_outcome *o, struct pw_text *out);
+
+static int write_json(const struct session *s, figure_json *write)
 {
     struct pw_text text = {0};
     pw_text_add(&text, "[");
     for (size_t i = 0; i < s->experiment->figure_count; i++) {
         pw_text_add(&text, i ? ",\n " : "\n ");
-        pw_figure_report_json(&s->outcomes[i], &text);
+        write(&s->outcomes[i], &text);
     }
     pw_text_add(&text, "\n]\n");
     return write_file(s->arguments->json, &text);
@@ -208,6 +212,13 @@ static enum pw_status run_missing(struct session *s, struct pw_error *err)
     return status;
 }
 
+static int write_plan(struct session *s)
+{
+    for (size_t i = 0; i < s->experiment->figure_count; i++)
+        evaluate(s, i);
+    return s->failure.status == PW_OK ? write_json(s, pw_figure_report_plan_json) : pw_cli_report(&s->failure);
+}
+
 static int reproduce(struct session *s)
 {
     struct pw_error err = {0};
@@ -215,10 +226,10 @@ static int reproduce(struct session *s)
     bool to_stdout = is_dash(a->json) || is_dash(a->csv);
     if (pw_experiment_look_up(s->experiment, s->store, &err) != PW_OK)
         return pw_cli_report(&err);
-    if (a->plan || (!a->quiet && !to_stdout))
+    if (a->plan ? !is_dash(a->json) : !a->quiet && !to_stdout)
         print_estimate(s);
     if (a->plan)
-        return PW_OK;
+        return a->json ? write_plan(s) : PW_OK;
     s->lines = !a->quiet && !to_stdout;
     enum pw_status status = run_missing(s, &err);
     if (status != PW_OK) {
@@ -227,7 +238,7 @@ static int reproduce(struct session *s)
     }
     if (s->failure.status != PW_OK)
         return pw_cli_report(&s->failure);
-    int code = a->json ? write_json(s) : PW_OK;
+    int code = a->json ? write_json(s, pw_figure_report_json) : PW_OK;
     if (code == PW_OK && a->csv)
         code = write_csv(s);
     if (code == PW_OK && !to_stdout)
@@ -254,7 +265,7 @@ static int prepare_and_reproduce(const struct arguments *a, int rest, char **nam
     if (status == PW_OK)
         status = pw_experiment_create(&spec, &s.experiment, &err);
     if (status == PW_OK)
-        status = pw_store_open(a->db, PW_STORE_USE, &s.store, &err);
+        status = pw_cli_open_store(a->db, PW_STORE_USE, &s.store, &err);
     int code;
     if (status != PW_OK) {
         code = pw_cli_report(&err);

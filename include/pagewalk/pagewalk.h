@@ -14,7 +14,8 @@
 const char *pw_version(void);
 
 /* "0.1.0+1a2b3c4d5e6f": the release and a digest of the sources that decide results (all but experiments and command
- * line). Two programs with the same core version give the same bits for the same options, workload and seed. */
+ * line; comments and layout do not count). Two programs with the same core version give the same bits for the same
+ * options, workload and seed. */
 const char *pw_core_version(void);
 
 /* What a run has done so far; handed to the progress callback about ten times a second. */

@@ -1,9 +1,6 @@
 /* What a run depends on, known before it is run. */
 #include "system/inputs.h"
 
-#include "system/core_version.h"
-#include "workload/graph/graph.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +8,6 @@
 const char *pw_version(void)
 {
     return PW_VERSION;
-}
-
-const char *pw_core_version(void)
-{
-    return PW_CORE_VERSION;
 }
 
 enum pw_status pw_run_configure(const struct pw_run_spec *spec, struct pw_config *config, struct pw_options **out,
@@ -76,7 +68,7 @@ static enum pw_status digest_files(const struct pw_program *p, uint64_t *out, bo
         uint64_t digest = 0;
         if (strcmp(view.row->unit, "file") != 0 || !*view.value)
             continue;
-        status = pw_graph_digest(view.value, &digest, err);
+        status = p->workload->digest_file(view.value, &digest, err);
         *out = (*out ^ digest) * 0x9e3779b97f4a7c15;
         *out_any = true;
     }

@@ -1,4 +1,4 @@
-/* What a run depends on, known before it is run: the version of the core and the effective options. */
+/* What a run depends on, known before it is run: the effective options and the workload. */
 #ifndef PW_SYSTEM_INPUTS_H
 #define PW_SYSTEM_INPUTS_H
 

@@ -66,7 +66,8 @@ static struct pw_stored_run *real_run(const struct pw_figure *figure, unsigned a
     if (pw_run(&spec, &result, &err) != PW_OK)
         fail_msg("%s: %s", figure->name, err.message);
     assert_int_equal(pw_run_options(&spec, &options, &err), PW_OK);
-    struct pw_run_inputs inputs = {pw_core_version(), options, workload, 1};
+    struct pw_run_inputs inputs;
+    assert_int_equal(pw_run_inputs(options, workload, 1, &inputs, &err), PW_OK);
     assert_int_equal(pw_store_add(store, &inputs, result, &run, &err), PW_OK);
     assert_int_equal(pw_store_load(store, run, &runs_of[apps], &err), PW_OK);
     pw_result_free(result);

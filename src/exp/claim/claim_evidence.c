@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct evidence {
     struct pw_claim_evidence *items;
@@ -58,22 +57,15 @@ static enum pw_status collect_scope(struct pw_store *store, enum pw_scope scope,
     return status;
 }
 
-enum pw_status pw_claim_evidence_collect(const char *db, struct pw_claim_evidence **out, size_t *out_count,
+enum pw_status pw_claim_evidence_collect(struct pw_store *store, struct pw_claim_evidence **out, size_t *out_count,
                                          struct pw_error *err)
 {
-    struct pw_store *store = NULL;
     struct evidence all = {0};
     *out = NULL;
     *out_count = 0;
-    if (access(db, F_OK) != 0)
-        return PW_OK;
-    enum pw_status status = pw_store_open(db, PW_STORE_READ, &store, err);
-    if (status != PW_OK)
-        return status;
-    status = collect_scope(store, PW_QUICK, &all, err);
+    enum pw_status status = collect_scope(store, PW_QUICK, &all, err);
     if (status == PW_OK)
         status = collect_scope(store, PW_FULL, &all, err);
-    pw_store_close(store);
     if (status != PW_OK) {
         free(all.items);
         return status;

@@ -3,10 +3,10 @@
 #define PW_EXP_CLAIM_EVIDENCE_H
 
 #include "exp/claim/claim_report.h"
+#include "exp/store/store.h"
 
-/* Evaluates every embedded figure in both scopes; runs nothing. *out is the caller's to free. A store that does not exist
- * has no runs: nothing is found. */
-enum pw_status pw_claim_evidence_collect(const char *db, struct pw_claim_evidence **out, size_t *out_count,
+/* Evaluates every embedded figure in both scopes; runs nothing. *out is the caller's to free. */
+enum pw_status pw_claim_evidence_collect(struct pw_store *store, struct pw_claim_evidence **out, size_t *out_count,
                                          struct pw_error *err);
 
 #endif

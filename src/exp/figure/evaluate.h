@@ -15,6 +15,7 @@ struct pw_claim_outcome {
 struct pw_figure_outcome {
     const struct pw_figure *figure;
     size_t runs_needed, runs_there;
+    uint64_t runs_digest;      /* as the plan's */
     struct pw_vector *columns; /* as figure->columns; a column of applications has one item per application */
     struct pw_claim_outcome *claims;
 };

@@ -1,6 +1,7 @@
 /* Makes the runs of a figure and evaluates it: plan, pool, store and expressions put together (experiment.h). */
 #include "exp/figure/experiment.h"
 
+#include "sim/fnv.h"
 #include "system/inputs.h"
 
 #include <stdlib.h>
@@ -139,8 +140,33 @@ static enum pw_status describe_job(const struct pw_job *job, struct pw_pool_job 
                                      .sets = (const char *const *)job->sets,
                                      .set_count = job->set_count,
                                      .seed = job->seed};
-    out->inputs = (struct pw_run_inputs){pw_core_version(), job->options, *out_workload, job->seed};
-    return status;
+    return status == PW_OK ? pw_run_inputs(job->options, *out_workload, job->seed, &out->inputs, err) : status;
+}
+
+static uint64_t digest_jobs(const uint64_t *hashes, const int *jobs, size_t count, uint64_t hash)
+{
+    for (size_t i = 0; i < count; i++)
+        hash = pw_fnv_number(hash, jobs[i] < 0 ? 0 : hashes[jobs[i]]);
+    return hash;
+}
+
+/* Of every figure, a digest of what identifies its runs. */
+static enum pw_status digest_figures(struct pw_experiment *e, struct pw_error *err)
+{
+    uint64_t *hashes = calloc(e->plan.job_count + 1, sizeof *hashes);
+    if (!hashes)
+        return pw_fail_memory(err, "runs");
+    for (size_t j = 0; j < e->plan.job_count; j++)
+        hashes[j] = pw_run_inputs_hash(&e->jobs[j].inputs);
+    for (size_t i = 0; i < e->plan.figure_count; i++) {
+        struct pw_plan_figure *f = &e->plan.figures[i];
+        size_t cells = f->figure->variant_count * f->figure->workload_count;
+        uint64_t hash = digest_jobs(hashes, f->together, cells, PW_FNV_START);
+        hash = digest_jobs(hashes, f->baseline, cells * f->apps, hash);
+        f->runs_digest = digest_jobs(hashes, f->alone, cells * f->apps, hash);
+    }
+    free(hashes);
+    return PW_OK;
 }
 
 enum pw_status pw_experiment_create(const struct pw_experiment_spec *spec, struct pw_experiment **out,
@@ -165,6 +191,8 @@ enum pw_status pw_experiment_create(const struct pw_experiment_spec *spec, struc
     }
     for (size_t j = 0; status == PW_OK && j < e->plan.job_count; j++)
         status = describe_job(&e->plan.jobs[j], &e->jobs[j], &e->workloads[j], err);
+    if (status == PW_OK)
+        status = digest_figures(e, err);
     if (status != PW_OK) {
         pw_experiment_destroy(e);
         return status;

@@ -247,7 +247,8 @@ static void json_claims(const struct pw_figure_outcome *o, struct pw_text *out)
     }
 }
 
-void pw_figure_report_json(const struct pw_figure_outcome *o, struct pw_text *out)
+/* The members that a figure has whether it was run or not, in an object that is left open. */
+static void json_figure(const struct pw_figure_outcome *o, struct pw_text *out)
 {
     const struct pw_figure *f = o->figure;
     pw_text_add(out, "{\"figure\": ");
@@ -256,8 +257,22 @@ void pw_figure_report_json(const struct pw_figure_outcome *o, struct pw_text *ou
     pw_text_json_string(out, f->title);
     pw_text_add(out, ", \"where\": ");
     pw_text_json_string(out, f->where);
-    pw_text_print(out, ", \"scope\": \"%s\", \"workloads\": %zu, \"runs\": %zu, \"missing\": %zu, \"columns\": [",
+    pw_text_print(out, ", \"scope\": \"%s\", \"workloads\": %zu, \"runs\": %zu, \"missing\": %zu",
                   pw_scope_names[f->scope], f->workload_count, o->runs_there, o->runs_needed - o->runs_there);
+    pw_text_print(out, ", \"version\": {\"mechanisms\": \"%s\", \"runs\": \"%016llx\"}", pw_mechanisms_version(),
+                  (unsigned long long)o->runs_digest);
+}
+
+void pw_figure_report_plan_json(const struct pw_figure_outcome *o, struct pw_text *out)
+{
+    json_figure(o, out);
+    pw_text_add(out, "}");
+}
+
+void pw_figure_report_json(const struct pw_figure_outcome *o, struct pw_text *out)
+{
+    json_figure(o, out);
+    pw_text_add(out, ", \"columns\": [");
     json_columns(o, out);
     pw_text_add(out, "], \"claims\": [");
     json_claims(o, out);

@@ -11,6 +11,10 @@ void pw_figure_report_table(const struct pw_figure_outcome *o, bool each, struct
 /* One JSON object: figure, scope, columns with every item, claims. */
 void pw_figure_report_json(const struct pw_figure_outcome *o, struct pw_text *out);
 
+/* The same without what came out: what the figure is made from, how many runs are missing, and the versions of all that
+ * they depend on. */
+void pw_figure_report_plan_json(const struct pw_figure_outcome *o, struct pw_text *out);
+
 /* Rows of CSV, one number each; with `header`, the names of the fields first. docs/experiments.md says what they are. */
 void pw_figure_report_csv(const struct pw_figure_outcome *o, bool header, struct pw_text *out);
 

@@ -26,6 +26,8 @@ struct pw_plan_figure {
     unsigned apps; /* the most that a workload of the figure has */
     int *baseline; /* with design gpu-mmu and only the figure's own options */
     int *alone;    /* with the variant's design and options */
+    /* Of what identifies the runs of its cells, in order; 0 where that is not known. */
+    uint64_t runs_digest;
 };
 
 struct pw_plan {

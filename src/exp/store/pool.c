@@ -52,20 +52,6 @@ static double seconds_since(const struct timespec *begun)
     return (double)(now.tv_sec - begun->tv_sec) + 1e-9 * (double)(now.tv_nsec - begun->tv_nsec);
 }
 
-/* FNV-1a over everything that identifies a run. */
-static uint64_t hash_inputs(const struct pw_run_inputs *in)
-{
-    const char *parts[] = {in->core, in->options, in->workload};
-    uint64_t hash = 0xcbf29ce484222325;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        for (const char *c = parts[i];; c++) {
-            hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
-            if (!*c)
-                break;
-        }
-    return (hash ^ in->seed) * 0x100000001b3;
-}
-
 static void report_fraction(void *context, const struct pw_progress *p)
 {
     struct report *report = context;
@@ -195,7 +181,7 @@ static enum pw_status hand_out(struct state *s, struct pw_error *err)
             size_t job = s->waiting[next++];
             struct pw_lease lease;
             bool there;
-            if (!pw_lease_take(s->pool->store_path, hash_inputs(&s->pool->jobs[job].inputs), &lease)) {
+            if (!pw_lease_take(s->pool->store_path, pw_run_inputs_hash(&s->pool->jobs[job].inputs), &lease)) {
                 s->waiting[kept++] = job;
                 s->elsewhere++;
                 continue;

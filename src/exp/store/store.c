@@ -5,6 +5,7 @@
  * the disk. Kernel and interval rows of a result are not kept: they are many, and no comparison of runs asks for them. */
 #include "store_internal.h"
 
+#include "sim/fnv.h"
 #include "uvm/allocation.h"
 
 #include <stdlib.h>
@@ -37,6 +38,21 @@ bool pw_option_line_next(const char **at, struct pw_option_line *out)
     *out = (struct pw_option_line){name, equals + 1, (int)(equals - name), (int)(end - equals - 1)};
     *at = end + 1;
     return true;
+}
+
+enum pw_status pw_run_inputs(const char *options, const char *workload, uint64_t seed, struct pw_run_inputs *out,
+                             struct pw_error *err)
+{
+    *out = (struct pw_run_inputs){.options = options, .workload = workload, .seed = seed};
+    return pw_run_version(options, workload, out->core, err);
+}
+
+uint64_t pw_run_inputs_hash(const struct pw_run_inputs *inputs)
+{
+    uint64_t hash = pw_fnv_text(PW_FNV_START, inputs->core);
+    hash = pw_fnv_text(hash, inputs->options);
+    hash = pw_fnv_text(hash, inputs->workload);
+    return pw_fnv_number(hash, inputs->seed);
 }
 
 enum pw_status pw_store_find(struct pw_store *s, const struct pw_run_inputs *inputs, int64_t *out_run,

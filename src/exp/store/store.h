@@ -1,7 +1,7 @@
 /* The result store: finished runs in one SQLite file that many processes may use at once.
  *
- * A run is identified by its exact inputs: the version of the simulator core, the effective options, the workload and
- * the seed. What machine and design were called is kept for people and is no part of the identity: a design under another
+ * A run is identified by its exact inputs: the versions of what it depends on (system/version.h), the effective
+ * options, the workload and the seed. What machine and design were called is kept for people and is no part of the identity: a design under another
  * name that sets the same options is the same run. A run is added in one transaction, so it is there whole or not at all
  * whatever happens to the process. Results of a run that is added twice are the same bits; the second changes nothing. */
 #ifndef PW_EXP_STORE_H
@@ -9,8 +9,9 @@
 
 #include "exp/format/text.h"
 #include "pagewalk/pagewalk.h"
+#include "system/version.h"
 
-enum { PW_STORE_SCHEMA = 2 };
+enum { PW_STORE_SCHEMA = 3 };
 
 /* PW_STORE_CREATE makes the file when it is missing or empty; the others want one that exists. PW_STORE_USE is
  * PW_STORE_CREATE, but takes a file with something in it that may not be written as PW_STORE_READ does. A file that is no result
@@ -23,15 +24,24 @@ enum pw_status pw_store_open(const char *path, enum pw_store_access access, stru
                              struct pw_error *err);
 void pw_store_close(struct pw_store *s);
 
+/* How many runs there were in a file that was of a schema before 3 when it was opened: they can be exported, but nothing
+ * that is asked for now is one of them. */
+uint64_t pw_store_old_runs(const struct pw_store *s);
+
 /* PW_OK when runs can be added; else the reason why not. */
 enum pw_status pw_store_writable(const struct pw_store *s, struct pw_error *err);
 
 struct pw_run_inputs {
-    const char *core;    /* pw_core_version() */
-    const char *options; /* the effective options, "name=value\n" in table order */
+    char core[PW_RUN_VERSION_CAPACITY]; /* pw_run_version: the sources that it depends on */
+    const char *options;                /* the effective options, "name=value\n" in table order */
     const char *workload;
     uint64_t seed;
 };
+
+/* Everything that identifies a run. */
+enum pw_status pw_run_inputs(const char *options, const char *workload, uint64_t seed, struct pw_run_inputs *out,
+                             struct pw_error *err);
+uint64_t pw_run_inputs_hash(const struct pw_run_inputs *inputs);
 
 /* *out_run is the run's number, or 0 when it is not there. */
 enum pw_status pw_store_find(struct pw_store *s, const struct pw_run_inputs *inputs, int64_t *out_run,

@@ -15,7 +15,7 @@ enum { PW_STORE_APPLICATION_ID = 0x70776c6b }; /* "pwlk", in the file's header *
 /* One table, index or view: SQLite keeps the text of its creation as it was given, so a store is known by these. */
 struct pw_store_object {
     const char *name, *sql;
-    int since; /* schema */
+    int since, until; /* the first schema that has it, and the last; 0: the present one */
 };
 extern const struct pw_store_object pw_store_objects[]; /* ends with NULL */
 
@@ -48,6 +48,7 @@ struct pw_store {
     sqlite3 *db;
     char *path;     /* as the user gave it, for messages */
     int64_t schema; /* of the file: below PW_STORE_SCHEMA only where it was opened to be read */
+    uint64_t old_runs;
     bool read_only;
     sqlite3_stmt *statements[PW_SQL_COUNT];
 };

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 enum {
+    FIRST_OF_PARTS = 3, /* schema from which on a run is known by the parts it depends on */
     BUSY_MILLISECONDS = 60000,
     LONGEST_VALUE = 64 << 20, /* that a file may claim: no text of ours comes near it */
     HEADER_BYTES = 100,       /* SQLite's file format, section 1.3 */
@@ -171,20 +172,25 @@ static enum pw_status check_contents(struct pw_store *s, struct pw_error *err)
         char *line = strrchr(verdict, '\n');
         status = pw_store_damaged(s, line ? line + 1 : verdict, err);
     }
-    for (size_t i = 0; pw_store_objects[i].name && status == PW_OK; i++)
-        if (pw_store_objects[i].since <= s->schema)
-            status = check_object(s, &pw_store_objects[i], err);
+    for (const struct pw_store_object *o = pw_store_objects; o->name && status == PW_OK; o++)
+        if (o->since <= s->schema && (!o->until || s->schema <= o->until))
+            status = check_object(s, o, err);
     return status;
 }
 
-/* What a file of schema `from` has not, 0 being an empty one. */
+/* What a file of schema `from` has not, 0 being an empty one; of what has changed, which are views, the old one goes. */
 static enum pw_status create_objects(struct pw_store *s, int64_t from, struct pw_error *err)
 {
     char pragma[64];
     enum pw_status status = PW_OK;
-    for (size_t i = 0; pw_store_objects[i].name && status == PW_OK; i++)
-        if (pw_store_objects[i].since > from)
-            status = execute(s, pw_store_objects[i].sql, err);
+    for (const struct pw_store_object *o = pw_store_objects; o->name && status == PW_OK; o++) {
+        bool there = from >= o->since && (!o->until || from <= o->until);
+        snprintf(pragma, sizeof pragma, "DROP VIEW %s", o->name);
+        if (o->until && there)
+            status = execute(s, pragma, err);
+        else if (!o->until && !there)
+            status = execute(s, o->sql, err);
+    }
     snprintf(pragma, sizeof pragma, "PRAGMA application_id = %d", PW_STORE_APPLICATION_ID);
     if (status == PW_OK)
         status = execute(s, pragma, err);
@@ -215,6 +221,16 @@ static enum pw_status read_schema(struct pw_store *s, struct pw_error *err)
     return read_integer(s, "PRAGMA user_version", &s->schema, err);
 }
 
+/* Of a file that is good, before it is changed. */
+static enum pw_status count_old_runs(struct pw_store *s, struct pw_error *err)
+{
+    int64_t count = 0;
+    enum pw_status status =
+        s->schema < FIRST_OF_PARTS ? read_integer(s, "SELECT count(*) FROM run", &count, err) : PW_OK;
+    s->old_runs = (uint64_t)count;
+    return status;
+}
+
 static enum pw_status open_to_write(struct pw_store *s, struct pw_error *err)
 {
     bool empty;
@@ -233,6 +249,8 @@ static enum pw_status open_to_write(struct pw_store *s, struct pw_error *err)
     /* An old file is looked through before it is changed. */
     if (status == PW_OK && s->schema > 0)
         status = check_contents(s, err);
+    if (status == PW_OK && s->schema > 0)
+        status = count_old_runs(s, err);
     if (status != PW_OK || s->schema == PW_STORE_SCHEMA)
         return status;
     status = bring_to_schema(s, err);
@@ -257,7 +275,9 @@ static enum pw_status open_to_read(struct pw_store *s, struct pw_error *err)
         return fail_empty(s, err);
     if (status == PW_OK)
         status = execute(s, "PRAGMA cell_size_check = ON", err);
-    return status == PW_OK ? check_contents(s, err) : status;
+    if (status == PW_OK)
+        status = check_contents(s, err);
+    return status == PW_OK ? count_old_runs(s, err) : status;
 }
 
 /* What can be said before the file is opened; opening a pipe would wait for its other end. */
@@ -290,6 +310,11 @@ static enum pw_store_access resolve_access(const char *path, enum pw_store_acces
         return access;
     bool filled = stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
     return filled && pw_output_check(path, NULL) != PW_OK ? PW_STORE_READ : PW_STORE_CREATE;
+}
+
+uint64_t pw_store_old_runs(const struct pw_store *s)
+{
+    return s->old_runs;
 }
 
 enum pw_status pw_store_writable(const struct pw_store *s, struct pw_error *err)

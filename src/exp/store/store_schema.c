@@ -1,4 +1,4 @@
-/* The tables and views of a result store, schema 2 (docs/store.md).
+/* The tables and views of a result store, schema 3 (docs/store.md).
  *
  * Two rules keep the file small. The effective options, some kilobytes of text, are kept once per configuration. A metric's
  * name, unit and place are kept once, and its value in a run takes about ten bytes. Tables are STRICT, so that a damaged
@@ -7,7 +7,9 @@
  * A 64-bit seed is kept as the signed number with the same bits. The views show it unsigned: as a number where it is one in
  * SQLite, as text above 2^63 - 1. The texts are compared with those in the file, so any change to one is a new schema.
  *
- * Schema 2 has added the allocations. A file of schema 1 gets them when it is opened for writing; what is there stays. */
+ * Schema 2 has added the allocations. Until schema 3 `run.core` was one digest for all sources; since then it is
+ * "MECHANISMS/PARTS", what that run depends on, and the view `runs` shows the two. A file of an older schema gets what it has
+ * not when it is opened for writing. Its runs stay, but none of them is found again by what identifies a run now. */
 #include "store_internal.h"
 
 #include "uvm/allocation.h"
@@ -16,6 +18,18 @@
     "(SELECT v.value FROM value v JOIN metric m ON m.id = v.metric WHERE v.run = r.id AND m.name = '" name "')"
 #define RATE(unit) "1.0 * " VALUE_OF("gpu0." unit ".hits") " / nullif(" VALUE_OF("gpu0." unit ".lookups") ", 0)"
 #define UNSIGNED(column) "CASE WHEN " column " >= 0 THEN " column " ELSE printf('%u', " column ") END"
+
+#define RUNS(core)                                                                                                     \
+    "CREATE VIEW runs AS SELECT r.id, r.machine, r.design, r.workload,\n"                                              \
+    "  " UNSIGNED("r.seed") " AS seed,\n"                                                                              \
+                            "  r.cycles, r.nanoseconds / 1e6 AS ms, r.ipc_throughput AS ipc,\n"                        \
+                            "  " RATE("l1_tlb") " AS l1_tlb_hit_rate,\n"                                               \
+                                                "  " RATE("l2_tlb") " AS l2_tlb_hit_rate,\n"                           \
+                                                                    "  " VALUE_OF(                                     \
+                                                                        "gpu0.walk.count") " AS walks,\n"              \
+                                                                                           "  r.wall_seconds, " core   \
+                                                                                           ", r.finished_at\n"         \
+                                                                                           "FROM run r"
 
 #define COUNTER_COLUMN(member, unit) "  " #member " INTEGER NOT NULL CHECK (" #member " >= 0),\n"
 #define COUNTER_NAME(member, unit) ", n." #member
@@ -26,7 +40,7 @@ const struct pw_store_object pw_store_objects[] = {
      "  id INTEGER PRIMARY KEY,\n"
      "  options TEXT NOT NULL UNIQUE\n"
      ") STRICT",
-     1},
+     1, 0},
     {"configuration_option",
      "CREATE TABLE configuration_option(\n"
      "  configuration INTEGER NOT NULL REFERENCES configuration(id),\n"
@@ -34,7 +48,7 @@ const struct pw_store_object pw_store_objects[] = {
      "  value TEXT NOT NULL,\n"
      "  PRIMARY KEY (configuration, name)\n"
      ") STRICT, WITHOUT ROWID",
-     1},
+     1, 0},
     {"run",
      "CREATE TABLE run(\n"
      "  id INTEGER PRIMARY KEY,\n"
@@ -54,8 +68,8 @@ const struct pw_store_object pw_store_objects[] = {
      "  finished_at TEXT NOT NULL,\n"
      "  UNIQUE (core, configuration, workload, seed)\n"
      ") STRICT",
-     1},
-    {"run_by_workload", "CREATE INDEX run_by_workload ON run(workload, wall_seconds)", 1},
+     1, 0},
+    {"run_by_workload", "CREATE INDEX run_by_workload ON run(workload, wall_seconds)", 1, 0},
     {"app",
      "CREATE TABLE app(\n"
      "  run INTEGER NOT NULL REFERENCES run(id),\n"
@@ -67,7 +81,7 @@ const struct pw_store_object pw_store_objects[] = {
      "  sms INTEGER NOT NULL CHECK (sms BETWEEN 0 AND 4294967295),\n"
      "  PRIMARY KEY (run, number)\n"
      ") STRICT, WITHOUT ROWID",
-     1},
+     1, 0},
     {"metric",
      "CREATE TABLE metric(\n"
      "  id INTEGER PRIMARY KEY,\n"
@@ -78,7 +92,7 @@ const struct pw_store_object pw_store_objects[] = {
      "  metric TEXT NOT NULL,\n"
      "  UNIQUE (name, unit)\n"
      ") STRICT",
-     1},
+     1, 0},
     {"value",
      "CREATE TABLE value(\n"
      "  run INTEGER NOT NULL REFERENCES run(id),\n"
@@ -86,33 +100,25 @@ const struct pw_store_object pw_store_objects[] = {
      "  value ANY CHECK (typeof(value) IN ('integer', 'real', 'null')),\n"
      "  PRIMARY KEY (run, metric)\n"
      ") STRICT, WITHOUT ROWID",
-     1},
+     1, 0},
+    {"runs", RUNS("r.core"), 1, 2},
     {"runs",
-     "CREATE VIEW runs AS SELECT r.id, r.machine, r.design, r.workload,\n"
-     "  " UNSIGNED(
-         "r.seed") " AS seed,\n"
-                   "  r.cycles, r.nanoseconds / 1e6 AS ms, r.ipc_throughput AS ipc,\n"
-                   "  " RATE("l1_tlb") " AS l1_tlb_hit_rate,\n"
-                                       "  " RATE(
-                                           "l2_tlb") " AS l2_tlb_hit_rate,\n"
-                                                     "  " VALUE_OF(
-                                                         "gpu0.walk.count") " AS walks,\n"
-                                                                            "  r.wall_seconds, r.core, r.finished_at\n"
-                                                                            "FROM run r",
-     1},
+     RUNS("substr(r.core, 1, instr(r.core || '/', '/') - 1) AS core,\n"
+          "  substr(r.core, instr(r.core || '/', '/') + 1) AS parts"),
+     3, 0},
     {"apps",
      "CREATE VIEW apps AS SELECT a.run, a.number AS app, a.name, r.machine, r.design, r.workload,\n"
      "  a.warp_instructions, a.cycles, a.ipc, a.sms\n"
      "FROM app a JOIN run r ON r.id = a.run",
-     1},
+     1, 0},
     {"metrics",
      "CREATE VIEW metrics AS SELECT v.run, m.app, m.component, m.metric, m.unit, v.value, m.name\n"
      "FROM value v JOIN metric m ON m.id = v.metric",
-     1},
+     1, 0},
     {"options",
      "CREATE VIEW options AS SELECT r.id AS run, o.name, o.value\n"
      "FROM run r JOIN configuration_option o ON o.configuration = r.configuration",
-     1},
+     1, 0},
     {"allocation",
      "CREATE TABLE allocation(\n"
      "  run INTEGER NOT NULL REFERENCES run(id),\n"
@@ -124,11 +130,11 @@ const struct pw_store_object pw_store_objects[] = {
      "  pages INTEGER NOT NULL CHECK (pages >= 0),\n" PW_ALLOCATION_COUNTERS(
          COUNTER_COLUMN) "  PRIMARY KEY (run, number)\n"
                          ") STRICT, WITHOUT ROWID",
-     2},
+     2, 0},
     {"allocations",
      "CREATE VIEW allocations AS SELECT n.run, r.machine, r.design, r.workload, n.app, n.name, n.count, n.bytes,\n"
      "  n.pages" PW_ALLOCATION_COUNTERS(COUNTER_NAME) "\n"
                                                       "FROM allocation n JOIN run r ON r.id = n.run",
-     2},
+     2, 0},
     {0},
 };

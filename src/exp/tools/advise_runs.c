@@ -103,9 +103,12 @@ enum pw_status pw_advice_batch_add(struct pw_advice *a, struct pw_advice_batch *
                        a->spec.designs[design]);
     }
     options = pw_advice_keep(p, options);
-    job.inputs = (struct pw_run_inputs){pw_core_version(), options, p->workload, a->spec.seed};
-    b->jobs[b->count++] = job;
-    return options ? PW_OK : no_memory(err);
+    if (!options)
+        return no_memory(err);
+    status = pw_run_inputs(options, p->workload, a->spec.seed, &job.inputs, err);
+    if (status == PW_OK)
+        b->jobs[b->count++] = job;
+    return status;
 }
 
 static void forward_progress(void *context, const struct pw_pool_progress *p)

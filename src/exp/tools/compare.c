@@ -274,11 +274,13 @@ static enum pw_status describe_jobs(struct pw_compare *c, struct pw_error *err)
     for (size_t row = 0; row < c->row_count; row++) {
         struct pw_pool_job *job = &c->jobs[pw_compare_job(c, row)];
         struct pw_compare_place at = pw_compare_place(c, row);
-        if (job->inputs.core)
+        if (job->inputs.options)
             continue;
         job->spec = spec_at(c, &at);
-        job->inputs = (struct pw_run_inputs){pw_core_version(), p->options[options_place(c, &at)],
-                                             p->workloads[at.workload], c->spec.seeds[at.seed]};
+        enum pw_status status = pw_run_inputs(p->options[options_place(c, &at)], p->workloads[at.workload],
+                                              c->spec.seeds[at.seed], &job->inputs, err);
+        if (status != PW_OK)
+            return status;
         job->cost = 1;
     }
     return PW_OK;

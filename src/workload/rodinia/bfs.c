@@ -262,5 +262,6 @@ const struct pw_workload pw_workload_bfs = {
     .presets = presets,
     .parameters_bytes = sizeof(struct parameters),
     .needs_values = true,
+    .digest_file = pw_graph_digest,
     .main = bfs_main,
 };

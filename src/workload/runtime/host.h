@@ -90,6 +90,8 @@ struct pw_workload {
     const struct pw_preset *presets;    /* for size=NAME; ends with a NULL name; NULL: none */
     size_t parameters_bytes;
     bool needs_values; /* addresses depend on data: values=off is refused */
+    /* A digest of a file's bytes, on which a run depends, where a parameter has the unit "file"; else NULL. */
+    enum pw_status (*digest_file)(const char *path, uint64_t *out, struct pw_error *err);
     void (*main)(struct pw_host *h, const void *parameters);
 };
 
