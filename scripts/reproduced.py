@@ -53,6 +53,16 @@ def reproduce(a, figures, scope):
         return json.loads(result.read_text())
 
 
+def plan(a, figures, scope):
+    """What figures would be made from, as JSON; runs nothing and leaves no store behind."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [a.program, "reproduce", *figures, f"--{scope}", "--plan", "--json", "-", "--db", f"{folder}/empty.db"]
+        planned = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        if planned.returncode:
+            sys.exit(f"{TOOL}: {a.program} cannot plan the figures")
+        return json.loads(planned.stdout)
+
+
 def mean(values):
     return round(sum(values) / len(values), 6)
 

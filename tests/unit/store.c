@@ -185,7 +185,7 @@ static void test_a_run_is_kept_once_and_known_by_its_inputs(void **state)
     assert_true(store_same_bytes(folder->store, &before));
     pw_text_free(&before);
     struct pw_run_inputs others[] = {inputs, inputs, inputs, inputs};
-    others[0].core = "0.1.0+abd";
+    strcpy(others[0].core, "0.1.0+abd");
     others[1].options = STORE_OPTIONS "more=1\n";
     others[2].workload = "HS:side=64";
     others[3].seed = 1 + (1ULL << 63);

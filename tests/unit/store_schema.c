@@ -1,5 +1,5 @@
-/* Stores of schema 1, which had no allocations: they are read as they are, and brought to the present schema in place by
- * whoever opens them to write, once, with all their runs. */
+/* Stores of older schemas (1 had no allocations, 2 one version for all runs): they are read as they are, and brought to the
+ * present schema in place by whoever opens them to write, once, with all their runs. */
 #include "exp/store/store.h"
 
 #include <setjmp.h>
@@ -47,7 +47,19 @@ static int64_t user_version(const char *path)
     return version;
 }
 
-/* Schema 2 only added a table and a view. */
+/* As files of schemas 1 and 2 have it. */
+#define VALUE "(SELECT v.value FROM value v JOIN metric m ON m.id = v.metric WHERE v.run = r.id AND m.name = 'gpu0."
+static const char old_runs_view[] =
+    "DROP VIEW runs; CREATE VIEW runs AS SELECT r.id, r.machine, r.design, r.workload,\n"
+    "  CASE WHEN r.seed >= 0 THEN r.seed ELSE printf('%u', r.seed) END AS seed,\n"
+    "  r.cycles, r.nanoseconds / 1e6 AS ms, r.ipc_throughput AS ipc,\n"
+    "  1.0 * " VALUE "l1_tlb.hits') / nullif(" VALUE "l1_tlb.lookups'), 0) AS l1_tlb_hit_rate,\n"
+    "  1.0 * " VALUE "l2_tlb.hits') / nullif(" VALUE "l2_tlb.lookups'), 0) AS l2_tlb_hit_rate,\n"
+    "  " VALUE "walk.count') AS walks,\n"
+    "  r.wall_seconds, r.core, r.finished_at\n"
+    "FROM run r";
+
+/* Schema 2 has added a table and a view, schema 3 changed a view. */
 static void make_old_store(const char *path, uint64_t runs)
 {
     struct pw_store *s;
@@ -57,6 +69,7 @@ static void make_old_store(const char *path, uint64_t runs)
     for (uint64_t seed = 1; seed <= runs; seed++)
         assert_int_equal(store_add_seed(s, seed, &run, &err), PW_OK);
     pw_store_close(s);
+    execute(path, old_runs_view);
     execute(path, "DROP VIEW allocations; DROP TABLE allocation; PRAGMA user_version = 1");
 }
 
@@ -109,6 +122,7 @@ static void test_a_writer_brings_an_old_store_to_the_present_schema_with_its_run
     assert_int_equal(r->seed, 3);
     pw_stored_run_free(r);
     assert_int_equal(user_version(folder->store), PW_STORE_SCHEMA);
+    execute(folder->store, "SELECT parts FROM runs");
     struct pw_store *s;
     struct pw_error err = {0};
     int64_t run;
@@ -124,6 +138,31 @@ static void test_a_writer_brings_an_old_store_to_the_present_schema_with_its_run
     assert_int_equal(r->allocation_count, 2);
     assert_int_equal(r->allocations[0].pages_in, 120);
     pw_stored_run_free(r);
+}
+
+static void test_runs_of_schema_2_are_counted_until_the_store_is_brought_up_to_date(void **state)
+{
+    struct store_folder *folder = *state;
+    static const struct {
+        enum pw_store_access access;
+        uint64_t old;
+    } openings[] = {{PW_STORE_READ, 3}, {PW_STORE_CREATE, 3}, {PW_STORE_CREATE, 0}, {PW_STORE_READ, 0}};
+    struct pw_store *s;
+    struct pw_error err = {0};
+    int64_t run;
+    assert_int_equal(pw_store_open(folder->store, PW_STORE_CREATE, &s, &err), PW_OK);
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        assert_int_equal(store_add_seed(s, seed, &run, &err), PW_OK);
+    pw_store_close(s);
+    execute(folder->store, old_runs_view);
+    execute(folder->store, "PRAGMA user_version = 2");
+    for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
+        if (pw_store_open(folder->store, openings[i].access, &s, &err) != PW_OK)
+            fail_msg("%s", err.message);
+        assert_int_equal(pw_store_old_runs(s), openings[i].old);
+        pw_store_close(s);
+    }
+    pw_stored_run_free(load(folder->store, PW_STORE_READ, 3));
 }
 
 static void test_a_damaged_old_store_is_refused_and_not_changed(void **state)
@@ -172,6 +211,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_an_old_store_is_read_and_not_changed, enter, leave),
         cmocka_unit_test_setup_teardown(test_a_writer_brings_an_old_store_to_the_present_schema_with_its_runs, enter,
+                                        leave),
+        cmocka_unit_test_setup_teardown(test_runs_of_schema_2_are_counted_until_the_store_is_brought_up_to_date, enter,
                                         leave),
         cmocka_unit_test_setup_teardown(test_a_damaged_old_store_is_refused_and_not_changed, enter, leave),
         cmocka_unit_test_setup_teardown(test_many_writers_bring_one_store_to_the_present_schema, enter, leave),
