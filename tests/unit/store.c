@@ -374,7 +374,7 @@ static void test_a_store_that_was_changed_or_cut_is_refused(void **state)
     static const struct {
         const char *sql, *reason;
     } changes[] = {
-        {"PRAGMA user_version = 3", "newer pagewalk (schema 3; this one knows 2)"},
+        {"PRAGMA user_version = 4", "newer pagewalk (schema 4; this one knows 3)"},
         {"DROP VIEW allocations", "allocations is missing or changed"},
         {"PRAGMA user_version = -1", "newer pagewalk"},
         {"PRAGMA journal_mode = WAL", "write-ahead logging"},
