@@ -30,9 +30,9 @@ static const struct part programs[] = {
 static const struct {
     const char *option, *family;
 } choosers[] = {
-    {"l1_tlb.organisation", "tlb"},    {"l2_tlb.organisation", "tlb"}, {"page.frames", "frame"},
-    {"coalesce.policy", "coalesce"},   {"compact.policy", "compact"},  {"uvm.prefetch", "prefetch"},
-    {"uvm.prefetch_full", "prefetch"}, {"uvm.evict", "evict"},         {"dram.schedule", "dram"},
+    {"l1_tlb.organisation", "tlb"},
+    {"l2_tlb.organisation", "tlb"},
+    {"dram.schedule", "dram"},
 };
 
 const char *pw_core_version(void)

@@ -80,22 +80,31 @@ static void an_option_changes_it_if_it_chooses_a_policy(void **state)
     free(options);
 }
 
-/* Whether an option exists that has a policy of the family, and whose version changes with it. */
+/* Whether an option of this name chooses from the family: then each of its policies makes another version. */
+static bool chooses(const char *options, const char *name, const struct pw_policy_family *family)
+{
+    size_t count = 0;
+    char versions[64][PW_RUN_VERSION_CAPACITY];
+    for (; family->policies[count] && count < 64; count++) {
+        char *chosen = with(options, name, family->policies[count]->name);
+        bool known = pw_run_version(chosen, "HS", versions[count], NULL) == PW_OK;
+        free(chosen);
+        for (size_t i = 0; known && i < count; i++)
+            known = strcmp(versions[i], versions[count]) != 0;
+        if (!known)
+            return false;
+    }
+    return true;
+}
+
 static bool is_chosen(const char *options, const struct pw_policy_family *family)
 {
-    bool found = false;
     for (const char *at = options; *at; at += strcspn(at, "\n") + 1) {
-        char name[96], value[256], before[PW_RUN_VERSION_CAPACITY], after[PW_RUN_VERSION_CAPACITY];
-        if (sscanf(at, "%95[^=]=%255[^\n]", name, value) != 2 || strcmp(value, family->policies[0]->name) != 0)
-            continue;
-        for (size_t i = 1; family->policies[i] && !found; i++) {
-            char *other = with(options, name, family->policies[i]->name);
-            version_of(options, "HS", before);
-            found = pw_run_version(other, "HS", after, NULL) == PW_OK && strcmp(before, after) != 0;
-            free(other);
-        }
+        char name[96];
+        if (sscanf(at, "%95[^=]=", name) == 1 && chooses(options, name, family))
+            return true;
     }
-    return found;
+    return false;
 }
 
 static void every_family_with_a_choice_has_an_option_that_changes_it(void **state)
