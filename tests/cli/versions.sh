@@ -212,8 +212,8 @@ assert figure["version"]["mechanisms"] == sys.argv[1], figure
 PYTHON'
 check 'another option, workload or design is another version of a figure; another title is not' eval '
   version() { plan ./other.yaml | python3 -c "import json, sys; print(json.load(sys.stdin)[0][\"version\"])"; }
-  cp figure.yaml other.yaml; same=$(version)
-  sed "s/title: A test/title: Another/" figure.yaml >other.yaml; [ "$(version)" = "$same" ] || exit 1
-  sed "s/n=100k/n=90k/" figure.yaml >other.yaml; [ "$(version)" != "$same" ] || exit 1
-  sed "s/design: ideal-tlb/design: mosaic/" figure.yaml >other.yaml; [ "$(version)" != "$same" ]'
+  cp figure.yaml other.yaml && same=$(version) &&
+  sed "s/title: A test/title: Another/" figure.yaml >other.yaml && [ "$(version)" = "$same" ] &&
+  sed "s/n=100k/n=90k/" figure.yaml >other.yaml && [ "$(version)" != "$same" ] &&
+  sed "s/design: ideal-tlb/design: mosaic/" figure.yaml >other.yaml && [ "$(version)" != "$same" ]'
 finish
