@@ -30,8 +30,6 @@ static const struct part programs[] = {
 static const struct {
     const char *option, *family;
 } choosers[] = {
-    {"l1_tlb.organisation", "tlb"},
-    {"l2_tlb.organisation", "tlb"},
     {"dram.schedule", "dram"},
 };
 

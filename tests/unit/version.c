@@ -53,6 +53,7 @@ static void an_option_changes_it_if_it_chooses_a_policy(void **state)
         {"sm.schedule", "gto", "rr", true},
         {"l1_tlb.organisation", "plain", "ideal", true},
         {"l2_tlb.organisation", "plain", "ideal", true},
+        {"l2_tlb.large_organisation", "same", "ideal", true},
         {"page.frames", "first-free", "contiguity", true},
         {"coalesce.policy", "none", "in-place", true},
         {"compact.policy", "none", "contiguity-aware", true},

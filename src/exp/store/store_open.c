@@ -231,6 +231,22 @@ static enum pw_status count_old_runs(struct pw_store *s, struct pw_error *err)
     return status;
 }
 
+/* The schema and whether what is there is of it, as of one moment: another process may bring the file to this schema
+ * meanwhile, which changes both. */
+static enum pw_status look_through(struct pw_store *s, struct pw_error *err)
+{
+    enum pw_status status = execute(s, "BEGIN", err);
+    if (status != PW_OK)
+        return status;
+    status = read_schema(s, err);
+    if (status == PW_OK && s->schema > 0)
+        status = check_contents(s, err);
+    if (status == PW_OK && s->schema > 0)
+        status = count_old_runs(s, err);
+    (void)execute(s, "ROLLBACK", NULL); /* nothing was written */
+    return status;
+}
+
 static enum pw_status open_to_write(struct pw_store *s, struct pw_error *err)
 {
     bool empty;
@@ -243,14 +259,9 @@ static enum pw_status open_to_write(struct pw_store *s, struct pw_error *err)
         status = execute(s, "PRAGMA synchronous = FULL", err);
     if (status == PW_OK)
         status = execute(s, "PRAGMA journal_mode = DELETE", err);
-    /* A creation that was killed has now been undone, if there was one. */
+    /* A creation that was killed has now been undone, if there was one. An old file is looked through before it is changed. */
     if (status == PW_OK)
-        status = read_schema(s, err);
-    /* An old file is looked through before it is changed. */
-    if (status == PW_OK && s->schema > 0)
-        status = check_contents(s, err);
-    if (status == PW_OK && s->schema > 0)
-        status = count_old_runs(s, err);
+        status = look_through(s, err);
     if (status != PW_OK || s->schema == PW_STORE_SCHEMA)
         return status;
     status = bring_to_schema(s, err);
@@ -275,9 +286,7 @@ static enum pw_status open_to_read(struct pw_store *s, struct pw_error *err)
         return fail_empty(s, err);
     if (status == PW_OK)
         status = execute(s, "PRAGMA cell_size_check = ON", err);
-    if (status == PW_OK)
-        status = check_contents(s, err);
-    return status == PW_OK ? count_old_runs(s, err) : status;
+    return status == PW_OK ? look_through(s, err) : status;
 }
 
 /* What can be said before the file is opened; opening a pipe would wait for its other end. */
