@@ -56,8 +56,8 @@ def reproduce(a, figures, scope):
 def plan(a, figures, scope):
     """What figures would be made from, as JSON; runs nothing and leaves no store behind."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [a.program, "reproduce", *figures, f"--{scope}", "--plan", "--json", "-", "--db", f"{folder}/empty.db"]
-        planned = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        command = [a.program, "reproduce", *figures, f"--{scope}", "--plan", "--db", f"{folder}/empty.db"]
+        planned = subprocess.run([*command, "--json", "-"], stdout=subprocess.PIPE, text=True)
         if planned.returncode:
             sys.exit(f"{TOOL}: {a.program} cannot plan the figures")
         return json.loads(planned.stdout)

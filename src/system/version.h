@@ -10,8 +10,8 @@
 /* A digest of what every run depends on. */
 const char *pw_mechanisms_version(void);
 
-/* The version of a run, "MECHANISMS/PARTS", 12 and 16 hexadecimal digits: the mechanisms' digest, and one of the policies
- * and programs. `options` are those of pw_run_options, `workload` that of pw_run_workload. */
+/* The version of a run, "MECHANISMS/PARTS", 12 and 16 hexadecimal digits: the mechanisms' digest, and one of the
+ * policies and programs. `options` are those of pw_run_options, `workload` that of pw_run_workload. */
 enum { PW_RUN_VERSION_CAPACITY = 32 };
 enum pw_status pw_run_version(const char *options, const char *workload, char out[PW_RUN_VERSION_CAPACITY],
                               struct pw_error *err);

@@ -1,5 +1,5 @@
-/* The version of a run changes with the policies that its options choose and the programs that it runs, and with nothing
- * else. */
+/* The version of a run changes with the policies that its options choose and the programs that it runs, and with
+ * nothing else. */
 #include "system/version.h"
 
 #include "policy/families.h"

@@ -1,9 +1,10 @@
 /* The result store: finished runs in one SQLite file that many processes may use at once.
  *
  * A run is identified by its exact inputs: the versions of what it depends on (system/version.h), the effective
- * options, the workload and the seed. What machine and design were called is kept for people and is no part of the identity: a design under another
- * name that sets the same options is the same run. A run is added in one transaction, so it is there whole or not at all
- * whatever happens to the process. Results of a run that is added twice are the same bits; the second changes nothing. */
+ * options, the workload and the seed. What machine and design were called is kept for people and is no part of the
+ * identity: a design under another name that sets the same options is the same run. A run is added in one
+ * transaction, so it is there whole or not at all whatever happens to the process. Results of a run that is added
+ * twice are the same bits; the second changes nothing. */
 #ifndef PW_EXP_STORE_H
 #define PW_EXP_STORE_H
 
@@ -24,8 +25,8 @@ enum pw_status pw_store_open(const char *path, enum pw_store_access access, stru
                              struct pw_error *err);
 void pw_store_close(struct pw_store *s);
 
-/* How many runs there were in a file that was of a schema before 3 when it was opened: they can be exported, but nothing
- * that is asked for now is one of them. */
+/* How many runs there were in a file that was of a schema before 3 when it was opened: they can be exported, but
+ * nothing that is asked for now is one of them. */
 uint64_t pw_store_old_runs(const struct pw_store *s);
 
 /* PW_OK when runs can be added; else the reason why not. */

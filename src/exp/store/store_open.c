@@ -178,7 +178,7 @@ static enum pw_status check_contents(struct pw_store *s, struct pw_error *err)
     return status;
 }
 
-/* What a file of schema `from` has not, 0 being an empty one; of what has changed, which are views, the old one goes. */
+/* What a file of schema `from` has not, 0 being an empty one; of what has changed, which are views, the old goes. */
 static enum pw_status create_objects(struct pw_store *s, int64_t from, struct pw_error *err)
 {
     char pragma[64];
@@ -259,7 +259,8 @@ static enum pw_status open_to_write(struct pw_store *s, struct pw_error *err)
         status = execute(s, "PRAGMA synchronous = FULL", err);
     if (status == PW_OK)
         status = execute(s, "PRAGMA journal_mode = DELETE", err);
-    /* A creation that was killed has now been undone, if there was one. An old file is looked through before it is changed. */
+    /* A creation that was killed has now been undone, if there was one. An old file is looked through before it is
+     * changed. */
     if (status == PW_OK)
         status = look_through(s, err);
     if (status != PW_OK || s->schema == PW_STORE_SCHEMA)

@@ -8,8 +8,9 @@
  * SQLite, as text above 2^63 - 1. The texts are compared with those in the file, so any change to one is a new schema.
  *
  * Schema 2 has added the allocations. Until schema 3 `run.core` was one digest for all sources; since then it is
- * "MECHANISMS/PARTS", what that run depends on, and the view `runs` shows the two. A file of an older schema gets what it has
- * not when it is opened for writing. Its runs stay, but none of them is found again by what identifies a run now. */
+ * "MECHANISMS/PARTS", what that run depends on, and the view `runs` shows the two. A file of an older schema gets what
+ * it has not when it is opened for writing. Its runs stay, but none of them is found again by what identifies a run
+ * now. */
 #include "store_internal.h"
 
 #include "uvm/allocation.h"
