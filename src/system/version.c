@@ -26,13 +26,6 @@ static const struct part programs[] = {
 #undef PART
 };
 
-/* Options that choose policies although they are of no policy type. */
-static const struct {
-    const char *option, *family;
-} choosers[] = {
-    {"dram.schedule", "dram"},
-};
-
 const char *pw_core_version(void)
 {
     return PW_CORE_VERSION;
@@ -73,9 +66,6 @@ static const char *option_family(struct piece option)
         if (family)
             return family;
     }
-    for (size_t i = 0; i < sizeof choosers / sizeof *choosers; i++)
-        if (is(option, choosers[i].option))
-            return choosers[i].family;
     return NULL;
 }
 

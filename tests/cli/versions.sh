@@ -139,7 +139,7 @@ for path in pathlib.Path(sys.argv[2]).glob("*.c.o"):
         else:
             defined[symbol] = path.name
 assert len(parts) > 50 and len(defined) > 500
-lists = {"policy_families.c.o", "workload_workloads.c.o"} | {o for o in needed if o.endswith("_policies.c.o")}
+lists = {"policy_families.c.o", "workload_workloads.c.o"}
 for part, objects in [(("mechanisms",), common), *parts.items()]:
     for one in objects & needed.keys() - lists:
         for symbol in needed[one] & defined.keys():
