@@ -10,7 +10,7 @@ struct pw_record_chunk {
     struct pw_record_chunk *next;
 };
 
-enum { CHUNK_HEAD = 64 };
+enum { CHUNK_HEAD = 64, LINKED_AT_ONCE = 128 };
 
 void pw_record_pool_init(struct pw_record_pool *p, struct pw_events *events, size_t bytes, size_t chunk_bytes,
                          void *reserve, size_t reserved)
@@ -47,14 +47,27 @@ static void *take_reserve(struct pw_record_pool *p)
     return link_up(p, p->reserve + (p->reserved - count) * p->bytes, count);
 }
 
-void *pw_record_pool_grow(struct pw_record_pool *p)
+static bool add_chunk(struct pw_record_pool *p)
 {
     bool huge = p->chunk_bytes >= PW_HUGE_BYTES;
     unsigned char *memory = huge ? pw_host_memory(1, p->chunk_bytes) : aligned_alloc(CHUNK_HEAD, p->chunk_bytes);
     if (!memory)
-        return take_reserve(p);
+        return false;
     struct pw_record_chunk *c = (struct pw_record_chunk *)(void *)memory;
     c->next = p->chunks;
     p->chunks = c;
-    return link_up(p, memory + CHUNK_HEAD, (p->chunk_bytes - CHUNK_HEAD) / p->bytes);
+    p->fresh = memory + CHUNK_HEAD;
+    p->fresh_count = (p->chunk_bytes - CHUNK_HEAD) / p->bytes;
+    return true;
+}
+
+void *pw_record_pool_grow(struct pw_record_pool *p)
+{
+    if (!p->fresh_count && !add_chunk(p))
+        return take_reserve(p);
+    size_t count = p->fresh_count < LINKED_AT_ONCE ? p->fresh_count : LINKED_AT_ONCE;
+    void *first = link_up(p, p->fresh, count);
+    p->fresh += count * p->bytes;
+    p->fresh_count -= count;
+    return first;
 }

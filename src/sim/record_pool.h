@@ -1,7 +1,8 @@
 /* A pool of equal records: handed out and taken back, so that the hot path allocates nothing.
  *
  * Records come from chunks, which are returned only when the pool is destroyed. The first word of a record that is
- * free links it to the next one; otherwise all of it is its user's.
+ * free links it to the next one; otherwise all of it is its user's. Records are linked a few at a time, so that memory
+ * that nobody needs is never touched.
  *
  * Nobody has to deal with a lack of memory: when there is none, the present event is the last one to run, and gets
  * by on a reserve that the owner of the pool provides. */
@@ -15,6 +16,8 @@ struct pw_record_chunk;
 struct pw_record_pool {
     void *free;
     struct pw_record_chunk *chunks;
+    unsigned char *fresh; /* of the newest chunk, those that were never handed out */
+    size_t fresh_count;
     uint64_t in_use;
     struct pw_events *events; /* told when memory is out; NULL: nobody is */
     size_t bytes;             /* of a record, a multiple of a pointer's */

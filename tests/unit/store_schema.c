@@ -34,17 +34,22 @@ static void execute(const char *path, const char *sql)
     sqlite3_close(db);
 }
 
-static int64_t user_version(const char *path)
+static int64_t number_of(const char *path, const char *sql)
 {
     sqlite3 *db;
     sqlite3_stmt *statement;
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int64_t version = sqlite3_column_int64(statement, 0);
+    int64_t number = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
     sqlite3_close(db);
-    return version;
+    return number;
+}
+
+static int64_t user_version(const char *path)
+{
+    return number_of(path, "PRAGMA user_version");
 }
 
 /* As files of schemas 1 and 2 have it. */
@@ -140,6 +145,25 @@ static void test_a_writer_brings_an_old_store_to_the_present_schema_with_its_run
     pw_stored_run_free(r);
 }
 
+static void test_the_view_of_runs_shows_the_sum_over_gpus_where_there_are_several(void **state)
+{
+    struct store_folder *folder = *state;
+    struct pw_store *s;
+    struct pw_error err = {0};
+    int64_t run;
+    assert_int_equal(pw_store_open(folder->store, PW_STORE_CREATE, &s, &err), PW_OK);
+    assert_int_equal(store_add_seed(s, 1, &run, &err), PW_OK);
+    pw_store_close(s);
+    execute(folder->store, "DELETE FROM value;"
+                           "INSERT INTO metric VALUES(900, 'gpu0.walk.count', 'walks2', '', 'gpu0.walk', 'count'),"
+                           "(901, 'gpu1.walk.count', 'walks2', '', 'gpu1.walk', 'count');"
+                           "INSERT INTO value VALUES(1, 900, 3), (1, 901, 4)");
+    assert_int_equal(number_of(folder->store, "SELECT walks FROM runs"), 3);
+    execute(folder->store, "INSERT INTO metric VALUES(902, 'gpus.walk.count', 'walks2', '', 'gpus.walk', 'count');"
+                           "INSERT INTO value VALUES(1, 902, 7)");
+    assert_int_equal(number_of(folder->store, "SELECT walks FROM runs"), 7);
+}
+
 static void test_runs_of_schema_2_are_counted_until_the_store_is_brought_up_to_date(void **state)
 {
     struct store_folder *folder = *state;
@@ -211,6 +235,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_an_old_store_is_read_and_not_changed, enter, leave),
         cmocka_unit_test_setup_teardown(test_a_writer_brings_an_old_store_to_the_present_schema_with_its_runs, enter,
+                                        leave),
+        cmocka_unit_test_setup_teardown(test_the_view_of_runs_shows_the_sum_over_gpus_where_there_are_several, enter,
                                         leave),
         cmocka_unit_test_setup_teardown(test_runs_of_schema_2_are_counted_until_the_store_is_brought_up_to_date, enter,
                                         leave),

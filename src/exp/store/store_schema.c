@@ -8,29 +8,34 @@
  * SQLite, as text above 2^63 - 1. The texts are compared with those in the file, so any change to one is a new schema.
  *
  * Schema 2 has added the allocations. Until schema 3 `run.core` was one digest for all sources; since then it is
- * "MECHANISMS/PARTS", what that run depends on, and the view `runs` shows the two. A file of an older schema gets what
- * it has not when it is opened for writing. Its runs stay, but none of them is found again by what identifies a run
- * now. */
+ * "MECHANISMS/PARTS", what that run depends on, and the view `runs` shows the two, with measures of all GPUs. A file of an
+ * older schema gets what it has not when it is opened for writing. Its runs stay, but none of them is found again by what
+ * identifies a run now. */
 #include "store_internal.h"
 
 #include "uvm/allocation.h"
 
-#define VALUE_OF(name)                                                                                                 \
-    "(SELECT v.value FROM value v JOIN metric m ON m.id = v.metric WHERE v.run = r.id AND m.name = '" name "')"
-#define RATE(unit) "1.0 * " VALUE_OF("gpu0." unit ".hits") " / nullif(" VALUE_OF("gpu0." unit ".lookups") ", 0)"
+#define VALUE_WHERE(condition)                                                                                         \
+    "(SELECT v.value FROM value v JOIN metric m ON m.id = v.metric WHERE v.run = r.id AND " condition ")"
+/* A measure of the first GPU, and one of all GPUs: the latter has the name of the former where there is only one. */
+#define OF_FIRST_GPU(name) VALUE_WHERE("m.name = '" PW_SCOPE_FIRST_GPU "." name "'")
+#define OF_GPUS(name)                                                                                                  \
+    VALUE_WHERE("m.name IN ('" PW_SCOPE_GPUS "." name "', '" PW_SCOPE_FIRST_GPU "." name "') "                         \
+                "ORDER BY m.name DESC LIMIT 1")
+#define RATE(of, unit) "1.0 * " of(unit ".hits") " / nullif(" of(unit ".lookups") ", 0)"
 #define UNSIGNED(column) "CASE WHEN " column " >= 0 THEN " column " ELSE printf('%u', " column ") END"
 
-#define RUNS(core)                                                                                                     \
+#define RUNS(core, of)                                                                                                 \
     "CREATE VIEW runs AS SELECT r.id, r.machine, r.design, r.workload,\n"                                              \
     "  " UNSIGNED("r.seed") " AS seed,\n"                                                                              \
                             "  r.cycles, r.nanoseconds / 1e6 AS ms, r.ipc_throughput AS ipc,\n"                        \
-                            "  " RATE("l1_tlb") " AS l1_tlb_hit_rate,\n"                                               \
-                                                "  " RATE("l2_tlb") " AS l2_tlb_hit_rate,\n"                           \
-                                                                    "  " VALUE_OF(                                     \
-                                                                        "gpu0.walk.count") " AS walks,\n"              \
-                                                                                           "  r.wall_seconds, " core   \
-                                                                                           ", r.finished_at\n"         \
-                                                                                           "FROM run r"
+                            "  " RATE(of, "l1_tlb") " AS l1_tlb_hit_rate,\n"                                           \
+                                                    "  " RATE(                                                         \
+                                                        of, "l2_tlb") " AS l2_tlb_hit_rate,\n"                         \
+                                                                      "  " of("walk.count") " AS walks,\n"             \
+                                                                                            "  r.wall_seconds, " core  \
+                                                                                            ", r.finished_at\n"        \
+                                                                                            "FROM run r"
 
 #define COUNTER_COLUMN(member, unit) "  " #member " INTEGER NOT NULL CHECK (" #member " >= 0),\n"
 #define COUNTER_NAME(member, unit) ", n." #member
@@ -102,10 +107,11 @@ const struct pw_store_object pw_store_objects[] = {
      "  PRIMARY KEY (run, metric)\n"
      ") STRICT, WITHOUT ROWID",
      1, 0},
-    {"runs", RUNS("r.core"), 1, 2},
+    {"runs", RUNS("r.core", OF_FIRST_GPU), 1, 2},
     {"runs",
      RUNS("substr(r.core, 1, instr(r.core || '/', '/') - 1) AS core,\n"
-          "  substr(r.core, instr(r.core || '/', '/') + 1) AS parts"),
+          "  substr(r.core, instr(r.core || '/', '/') + 1) AS parts",
+          OF_GPUS),
      3, 0},
     {"apps",
      "CREATE VIEW apps AS SELECT a.run, a.number AS app, a.name, r.machine, r.design, r.workload,\n"
