@@ -1,7 +1,7 @@
 /* Keeps what the breakdown of waiting needs; the rules are in breakdown.h.
  *
- * The history of a miss is the list of its stages, each with its first cycle. A stage can be announced for a time to come
- * (the end of a lookup); one that begins earlier and is noted later takes its place. */
+ * The history of a miss is the list of its stages, each with its first cycle. A stage can be announced for a time to
+ * come (the end of a lookup); one that begins earlier and is noted later takes its place. */
 #include "gpu/breakdown.h"
 
 #include "gpu/gpu_internal.h"
@@ -27,8 +27,8 @@ struct warp_clock {
     uint64_t paused; /* cycles of pauses up to then, or up to its last issue */
 };
 
-/* How the last line of a load that had its translation came so far: `parts` from the start of the wait of its warp up to
- * `known`, then `after` up to `entered`, then data. */
+/* How the last line of a load that had its translation came so far: `parts` from the start of the wait of its warp up
+ * to `known`, then `after` up to `entered`, then data. */
 struct load_way {
     pw_cycle known, entered;
     uint8_t after;
@@ -271,7 +271,8 @@ void pw_breakdown_loaded(struct pw_sm *sm, uint32_t owner, pw_cycle now)
     begin_state(sm, c, now);
 }
 
-/* The load-store unit had no room from `from` to `to`: so long ready warps with a memory instruction could not issue. */
+/* The load-store unit had no room from `from` to `to`: so long ready warps with a memory instruction could not
+ * issue. */
 static void charge_full(struct pw_sm *sm, pw_cycle from, pw_cycle to)
 {
     uint64_t ready = 0;

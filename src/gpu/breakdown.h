@@ -1,16 +1,17 @@
-/* Where the time of warps goes (docs/breakdown.md): every warp is in exactly one state in every cycle from its start to its
- * exit, and the cycles of the states add up to those that warps were resident.
+/* Where the time of warps goes (docs/breakdown.md): every warp is in exactly one state in every cycle from its start to
+ * its exit, and the cycles of the states add up to those that warps were resident.
  *
  * A warp that waits for loads waits in the end for the one that completes last, and a load waits for the translation of
- * its lines until the last of them has gone on to the L1 cache. So the cycles in which a warp waits are divided along the
- * way of that line of that load: the load-store unit until its turn comes, L1 TLB, L2 TLB, the queue for a walker, the
- * walk, a far fault, the load-store unit again when it is replayed; from the L1 cache on, it is data. A miss that others
- * have caused is charged from when the line joins it. What a load did before its warp began to wait costs nothing, so
- * nothing is kept of it: parts are cut out of a miss's history when its translation comes, for warps that wait by then.
+ * its lines until the last of them has gone on to the L1 cache. So the cycles in which a warp waits are divided along
+ * the way of that line of that load: the load-store unit until its turn comes, L1 TLB, L2 TLB, the queue for a walker,
+ * the walk, a far fault, the load-store unit again when it is replayed; from the L1 cache on, it is data. A miss that
+ * others have caused is charged from when the line joins it. What a load did before its warp began to wait costs
+ * nothing, so nothing is kept of it: parts are cut out of a miss's history when its translation comes, for warps that
+ * wait by then.
  *
  * Time counts when a state ends, so a wait that spans the border of a window counts in the later one; issue slots count
- * in their own cycles (snapshot.c). The breakdown has no influence on the simulation; without it, the simulation has one
- * branch per issue and per line. */
+ * in their own cycles (snapshot.c). The breakdown has no influence on the simulation; without it, the simulation has
+ * one branch per issue and per line. */
 #ifndef PW_GPU_BREAKDOWN_H
 #define PW_GPU_BREAKDOWN_H
 
@@ -86,7 +87,8 @@ PW_COLD uint32_t pw_breakdown_parked(struct pw_sm *sm, pw_cycle now);
 PW_COLD void pw_breakdown_miss(struct pw_sm *sm, const struct pw_mshr_entry *miss, bool written, pw_cycle now);
 /* From `from` on it is in this stage. */
 PW_COLD void pw_breakdown_stage(void *gpu, uint32_t sm, pw_vpn vpn, enum pw_miss_stage stage, pw_cycle from);
-/* Its translation has come; `head`: also for the line at the head of the queue. To be called before anything is replayed. */
+/* Its translation has come; `head`: also for the line at the head of the queue. To be called before anything is
+ * replayed. */
 PW_COLD void pw_breakdown_translated(struct pw_sm *sm, const struct pw_mshr_entry *miss, bool head, pw_cycle now);
 
 #endif

@@ -156,7 +156,8 @@ struct pw_mmu *pw_gpu_mmu(struct pw_gpu *g);
 struct pw_memory *pw_gpu_memory(struct pw_gpu *g);
 struct pw_request_pool *pw_gpu_requests(struct pw_gpu *g);
 
-/* Makes frames below `outer` known, which may lie in host memory, before a page is mapped to them. False: out of memory. */
+/* Makes frames below `outer` known, which may lie in host memory, before a page is mapped to them. False: out of
+ * memory. */
 bool pw_gpu_extend_frames(struct pw_gpu *g, uint64_t outer);
 
 /* Progress: warp instructions issued so far, and CTAs finished of the present launches. */

@@ -2,8 +2,8 @@
 #ifndef PW_GPU_GPU_INTERNAL_H
 #define PW_GPU_GPU_INTERNAL_H
 
+#include "gpu/access_coalescing.h"
 #include "gpu/breakdown.h"
-#include "gpu/coalesce.h"
 #include "gpu/gpu.h"
 #include "gpu/parked.h"
 #include "mem/cache.h"
@@ -145,9 +145,9 @@ struct pw_app_launch {
 
 /* With demand paging, by frame. */
 struct pw_frame_use {
-    uint32_t in_flight; /* accesses between translation and their end */
-    uint32_t cached_by; /* bit sm % 32: that SM's L1 may hold lines of it */
-    uint32_t known_to;  /* bit sm % 32: that SM may hold the translation of the page that begins here */
+    uint32_t in_flight;     /* accesses between translation and their end */
+    uint32_t cached_by;     /* bit sm % 32: that SM's L1 may hold lines of it */
+    uint32_t translated_by; /* bit sm % 32: that SM may hold the translation of the page that begins here */
 };
 
 struct pw_fill {
@@ -251,10 +251,10 @@ static inline void pw_gpu_mark_cached(struct pw_gpu *g, const struct pw_sm *sm, 
 
 bool pw_gpu_write_waits(const struct pw_gpu *g, pw_asid asid, pw_vpn vpn);
 
-static inline void pw_gpu_mark_known(struct pw_gpu *g, const struct pw_sm *sm, pw_pfn frame)
+static inline void pw_gpu_mark_translated(struct pw_gpu *g, const struct pw_sm *sm, pw_pfn frame)
 {
     if (g->frame_use)
-        g->frame_use[frame.v].known_to |= 1U << (sm->id % 32);
+        g->frame_use[frame.v].translated_by |= 1U << (sm->id % 32);
 }
 
 /* timeline.c: to be called when there is one, but for init */

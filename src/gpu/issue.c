@@ -240,9 +240,9 @@ static void scheduler_step(void *object, uint64_t index, pw_cycle now)
         post_scheduler(sm, (uint32_t)index, now);
 }
 
-/* Holds a scheduler back until `until`. An instruction that issues in this very cycle is through; what is left of a run of
- * arithmetic then comes after the pause, and its result is taken to be there with its last instruction. The cycles that
- * are lost are stalls, counted as the pause begins. */
+/* Holds a scheduler back until `until`. An instruction that issues in this very cycle is through; what is left of a run
+ * of arithmetic then comes after the pause, and its result is taken to be there with its last instruction. The cycles
+ * that are lost are stalls, counted as the pause begins. */
 static void pause_scheduler(struct pw_sm *sm, uint32_t index, pw_cycle from, pw_cycle until)
 {
     struct pw_scheduler *s = &sm->schedulers[index];

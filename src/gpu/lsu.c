@@ -77,7 +77,7 @@ void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const 
         place -= g->config.sm.lsu_queue;
     struct pw_lsu_entry *e = &l->queue[place];
     e->kind = request_kind(op->kind);
-    e->count = (uint8_t)pw_coalesce(op, words, g->page_lines_shift, e->lines);
+    e->count = (uint8_t)pw_coalesce_accesses(op, words, g->page_lines_shift, e->lines);
     e->next = 0;
     e->warp = (uint8_t)slot;
     e->counted = e->translated = e->holding = false;
@@ -148,7 +148,8 @@ static void send_miss(struct pw_sm *sm, const struct pw_lsu_entry *e, bool writt
         pw_mmu_request(g->mmu, miss, now + g->config.l1_tlb.tlb.latency);
 }
 
-/* The head's present page is not in the TLB, or there but not to be `written`. Returns what to wait for, if anything. */
+/* The head's present page is not in the TLB, or there but not to be `written`. Returns what to wait for, if
+ * anything. */
 static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, bool written, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
@@ -209,7 +210,7 @@ static enum pw_lsu_wait translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
         e->translated = false;
         return miss_page(sm, e, true, now);
     }
-    pw_gpu_mark_known(g, sm, e->frame); /* a TLB that is ideal has heard of it only now */
+    pw_gpu_mark_translated(g, sm, e->frame); /* a TLB that is ideal has heard of it only now */
     e->counted = false;
     return PW_LSU_NOT_WAITING;
 }
@@ -358,7 +359,7 @@ unsigned pw_lsu_translated(void *gpu, struct pw_tlb_miss answered, struct pw_tra
     }
     if (answered.fill & PW_FILL_L1)
         pw_tlb_insert(&sm->tlb, sm->app, vpn, t);
-    pw_gpu_mark_known(g, sm, t.frame);
+    pw_gpu_mark_translated(g, sm, t.frame);
     struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);
     unsigned warps = (unsigned)__builtin_popcountll(miss->mask);
     if (__builtin_expect(sm->watched, false))

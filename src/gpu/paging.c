@@ -1,8 +1,8 @@
 /* What demand paging asks of a GPU: to say whether a page is being accessed, and to forget one that leaves.
  *
  * An access holds its frame from its translation to its end, so a page never leaves under an access. A page that leaves
- * is dropped from every TLB and cache at once; the time of a shootdown is part of the driver's. Data that arrives goes to
- * DRAM and not into the L2. */
+ * is dropped from every TLB and cache at once; the time of a shootdown is part of the driver's. Data that arrives goes
+ * to DRAM and not into the L2. */
 #include "gpu/gpu_internal.h"
 
 #include <stdlib.h>
@@ -72,12 +72,12 @@ void pw_gpu_forget_page(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_pfn frame
 {
     pw_vpn outer = {vpn.v + (1ULL << order)};
     pw_mmu_invalidate(g->mmu, asid, vpn, outer);
-    uint32_t known_to = g->frame_use[frame.v].known_to;
-    if (!known_to) /* prefetched and never accessed: no SM has heard of it */
+    uint32_t translated_by = g->frame_use[frame.v].translated_by;
+    if (!translated_by) /* prefetched and never accessed: no SM has heard of it */
         return;
-    g->frame_use[frame.v].known_to = 0;
+    g->frame_use[frame.v].translated_by = 0;
     for (uint32_t i = 0; i < g->config.sm.count; i++)
-        if (known_to >> (i % 32) & 1 && g->sms[i].app == asid) {
+        if (translated_by >> (i % 32) & 1 && g->sms[i].app == asid) {
             pw_tlb_invalidate(&g->sms[i].tlb, asid, vpn, outer);
             forget_in_lsu(&g->sms[i], vpn.v >> g->page_order);
         }

@@ -5,7 +5,7 @@
 #ifndef PW_GPU_PARKED_H
 #define PW_GPU_PARKED_H
 
-#include "gpu/coalesce.h"
+#include "gpu/access_coalescing.h"
 #include "sim/record_pool.h"
 
 struct pw_parked_line {

@@ -9,8 +9,8 @@ static const char applications[] = "applications";
 
 static const char never_misses[] = "such a TLB never misses";
 
-/* What matters only where a TLB misses: where one of its arrays that are there is not ideal. The arguments after the TLB are
- * conditions under which it matters anyway. */
+/* What matters only where a TLB misses: where one of its arrays that are there is not ideal. The arguments after the
+ * TLB are conditions under which it matters anyway. */
 #define WHERE_IT_MISSES(options, tlb, ...)                                                                             \
     {options,                                                                                                          \
      {{tlb ".organisation", "!ideal"}, {tlb ".large_organisation", "!same|ideal"}, __VA_ARGS__},                       \
@@ -29,8 +29,8 @@ static const char never_misses[] = "such a TLB never misses";
             never_misses, false                                                                                        \
     }
 
-/* The two arrays of a TLB (vm/tlb.h): one that the page sizes of the run cannot fill is not there, and the size of one that is
- * ideal does not matter. The large array may take its size from the base array. */
+/* The two arrays of a TLB (vm/tlb.h): one that the page sizes of the run cannot fill is not there, and the size of one
+ * that is ideal does not matter. The large array may take its size from the base array. */
 #define ARRAYS_OF(tlb)                                                                                                 \
     {tlb ".base_subpages", {{tlb ".organisation", "!ideal"}}, NULL, false},                                            \
         {tlb ".base_subpages", {{"page.size", "!2MB"}}, NULL, false},                                                  \
@@ -83,7 +83,6 @@ const struct pw_effect_rule pw_effect_rules[] = {
     ARRAYS_OF("l1_tlb"),
     ARRAYS_OF("l2_tlb"),
     WHERE_IT_MISSES("walk.* pwc.* l2.walks", "l2_tlb", {"l2_tlb.enabled", "off"}, {"paging.mode", "!free"}),
-    {"fill.policy", {{0}}, "there is one policy", false},
     {"walk.latency", {{"walk.model", "fixed"}}, NULL, true},
     {"walk.distance pwc.* l2.walks", {{"walk.model", "memory"}}, NULL, true},
     {"pwc.bytes pwc.ways pwc.latency pwc.ports pwc.line_bytes", {{"pwc.enabled", "on"}}, NULL, false},

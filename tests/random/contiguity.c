@@ -1,5 +1,5 @@
-/* Contiguity-conserving allocation under random requests, against a model that has no lists: it looks at every frame of a
- * block to say what kind of block it is, and at every block to find the one that has been of a kind for longest. Each
+/* Contiguity-conserving allocation under random requests, against a model that has no lists: it looks at every frame of
+ * a block to say what kind of block it is, and at every block to find the one that has been of a kind for longest. Each
  * frame that is handed out is the one that the rules of Section 4.2 name. */
 #include "policies.h"
 #include "policy/frame/frame_policy.h"

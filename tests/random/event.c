@@ -1,6 +1,6 @@
 /* The event queue under random posts, from inside and outside handlers, against a list sorted by (time, order of
- * posting). The list can be sorted afterwards, since an event is never posted for the past: what is posted later for the
- * same or a later time belongs behind. */
+ * posting). The list can be sorted afterwards, since an event is never posted for the past: what is posted later for
+ * the same or a later time belongs behind. */
 #include "sim/event.h"
 #include "sim/random.h"
 

@@ -1,7 +1,7 @@
-/* Allocating, touching, freeing, coalescing, splintering, compacting and starting over, in seeded random order, against a
- * naive model: which frame each page of each application has. A page may change its frame only where pages are moved, in a
- * region that has just been freed in part; everything that a TLB or a page table answers is what the model says; memory
- * runs out only when none is left that could be handed out.
+/* Allocating, touching, freeing, coalescing, splintering, compacting and starting over, in seeded random order, against
+ * a naive model: which frame each page of each application has. A page may change its frame only where pages are moved,
+ * in a region that has just been freed in part; everything that a TLB or a page table answers is what the model says;
+ * memory runs out only when none is left that could be handed out.
  *
  * A million steps; a number as argument is the first of as many further seeds. */
 #include "mosaic.h"
@@ -58,7 +58,8 @@ static uint64_t compare_region(struct model *m, pw_asid asid, struct range *r, u
     return moved;
 }
 
-/* Compares everything with the model. No frame has two pages, and a frame that only a large mapping reaches has none. */
+/* Compares everything with the model. No frame has two pages, and a frame that only a large mapping reaches has
+ * none. */
 static void compare_all(struct model *m)
 {
     struct mosaic *w = &m->world;

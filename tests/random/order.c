@@ -1,5 +1,5 @@
-/* Orders of eviction candidates under random arrivals, touches and departures, against a plain list that is sorted out by
- * hand: what is offered, from whichever number of reserved pages on, must be the naive sequence. */
+/* Orders of eviction candidates under random arrivals, touches and departures, against a plain list that is sorted out
+ * by hand: what is offered, from whichever number of reserved pages on, must be the naive sequence. */
 #include "uvm/order.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* A TLB whose base and large entries are organised differently, under random lookups, fills, shootdowns and changes of the page
- * tables, against a dictionary of what is mapped and of what may have been filled. */
+/* A TLB whose base and large entries are organised differently, under random lookups, fills, shootdowns and changes of
+ * the page tables, against a dictionary of what is mapped and of what may have been filled. */
 #include "sim/random.h"
 #include "toy_tlb.h"
 #include "vm/tlb.h"

@@ -1,6 +1,6 @@
-/* Random accesses, prefetch calls and frees over random configurations of demand paging, against what must hold whatever the
- * policy: a page is mapped once, memory is never exceeded, a page in use is never unmapped, every fault is replayed exactly
- * once and finds its page, accounts add up, and the same seed gives the same events. */
+/* Random accesses, prefetch calls and frees over random configurations of demand paging, against what must hold
+ * whatever the policy: a page is mapped once, memory is never exceeded, a page in use is never unmapped, every fault is
+ * replayed exactly once and finds its page, accounts add up, and the same seed gives the same events. */
 #include "uvm_fixture.h"
 
 #include "sim/random.h"

@@ -62,7 +62,7 @@ static inline void *policy_instance(struct pw_policy_use *use, const struct pw_p
 {
     struct pw_policy_choice choice = policy_choice(family, policy->name);
     struct pw_error err;
-    void *state;
+    void *state = NULL;
     if (pw_policy_use_init(use, NULL, family->name, policy, &choice, PW_MAX_APPS, &err) != PW_OK ||
         pw_policy_use_add(use, environment, &state, &err) != PW_OK)
         fail_msg("%s: %s", policy->name, err.message);

@@ -156,7 +156,8 @@ static void whole_regions_of_an_allocation_get_large_frames(void **state)
     tear_down(&w);
 }
 
-/* What rounding to a larger page adds to an allocation is not its own: its pages come as they come, not to their places. */
+/* What rounding to a larger page adds to an allocation is not its own: its pages come as they come, not to their
+ * places. */
 static void rounding_makes_no_whole_region(void **state)
 {
     (void)state;
@@ -181,7 +182,8 @@ static void memory_is_used_to_the_last_page_before_it_is_out(void **state)
     (void)state;
     struct world w;
     set_up_with(&w, 8 * MB, "contiguity");
-    /* 4 frames: page tables want one, the rest of it is the last resort. Root, level 2, level 3 and 4 leaves: 7 pages. */
+    /* 4 frames: page tables want one, the rest of it is the last resort. Root, level 2, level 3 and 4 leaves: 7
+     * pages. */
     uint64_t pages = 4 * 512 - 7;
     pw_vaddr a = allocate(&w, "a", pages * PW_PAGE_BYTES), b;
     assert_int_equal(back_all(&w), PW_OK);

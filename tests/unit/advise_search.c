@@ -1,5 +1,5 @@
-/* The search for CUDA calls, with programs that are functions from a plan to cycles: it finds what was planted, alone or
- * together, recommends nothing that does not help, and makes no more runs than it may. */
+/* The search for CUDA calls, with programs that are functions from a plan to cycles: it finds what was planted, alone
+ * or together, recommends nothing that does not help, and makes no more runs than it may. */
 #include "exp/tools/advise_search.h"
 
 #include <setjmp.h>

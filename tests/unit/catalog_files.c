@@ -100,7 +100,8 @@ static void assert_pages_on_demand(const char *design, const char *prefetch, con
     pw_options_destroy(o);
 }
 
-/* One design for each pair of policies that the simulator has, under the name of the pair; no two are described alike. */
+/* One design for each pair of policies that the simulator has, under the name of the pair; no two are described
+ * alike. */
 static void each_pair_of_prefetcher_and_eviction_is_a_design(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Regions of 4 KiB pages under a large bit: what a lookup and a walk find, what stays, what ends it (Mosaic, Figure 7). */
+/* Regions of 4 KiB pages under a large bit: what a lookup and a walk find, what stays, what ends it (Mosaic, Figure
+ * 7). */
 #include "table_fixture.h"
 
 enum { PAGES = 512, REGION = 0x12345 << 9, NEXT = REGION + PAGES, BLOCK = 3 * PAGES };

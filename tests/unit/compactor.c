@@ -1,5 +1,5 @@
-/* Contiguity-Aware Compaction (Mosaic, Section 4.4): when a large page is splintered, where its base pages go, what becomes
- * of its frame, and how long all SMs stand still. */
+/* Contiguity-Aware Compaction (Mosaic, Section 4.4): when a large page is splintered, where its base pages go, what
+ * becomes of its frame, and how long all SMs stand still. */
 #include "mosaic.h"
 
 enum { HALF = MOSAIC_PAGES / 2 };
@@ -31,8 +31,8 @@ static void take_free_frames(struct mosaic *w, pw_asid asid)
 }
 
 /* mosaic-sec44-threshold-below, mosaic-sec44-threshold-ge, mosaic-sec44-threshold-config, mosaic-sec41-frag-test,
- * mosaic-sec44-emergency-add: at the threshold, whatever it is set to, and above the page stays large and its frame is kept
- * for an emergency; with one base page less it is splintered. */
+ * mosaic-sec44-emergency-add: at the threshold, whatever it is set to, and above the page stays large and its frame is
+ * kept for an emergency; with one base page less it is splintered. */
 static void a_large_page_is_splintered_below_the_threshold_and_not_at_it(void **state)
 {
     (void)state;
@@ -62,8 +62,8 @@ static void a_large_page_is_splintered_below_the_threshold_and_not_at_it(void **
     }
 }
 
-/* mosaic-sec44-check-each-dealloc, mosaic-sec41-dealloc-invoke: one look for each deallocation in a coalesced page, none for
- * those elsewhere. */
+/* mosaic-sec44-check-each-dealloc, mosaic-sec41-dealloc-invoke: one look for each deallocation in a coalesced page,
+ * none for those elsewhere. */
 static void compaction_looks_at_every_deallocation_in_a_coalesced_page_and_at_no_other(void **state)
 {
     (void)state;
@@ -111,8 +111,8 @@ static void mapping_at_first_shootdown(struct mosaic *w, const struct mosaic_sho
             assert_int_equal(mosaic_frame(w, s->asid, vpn).v, *block * PW_REGION_PAGES + vpn % PW_REGION_PAGES);
 }
 
-/* mosaic-sec44-compact-after-splinter, mosaic-sec41-order-dealloc, mosaic-sec44-splinter-flush: bits, then the flush of the
- * large page, then the first page moves, each leaving the TLBs by itself, and the frame is free at the end. */
+/* mosaic-sec44-compact-after-splinter, mosaic-sec41-order-dealloc, mosaic-sec44-splinter-flush: bits, then the flush of
+ * the large page, then the first page moves, each leaving the TLBs by itself, and the frame is free at the end. */
 static void pages_move_when_their_large_page_has_been_splintered_and_flushed(void **state)
 {
     (void)state;
@@ -169,8 +169,9 @@ static void no_tlb_keeps_anything_of_a_splintered_page(void **state)
     mosaic_close(&w);
 }
 
-/* mosaic-sec44-dest-frame, mosaic-sec44-frame-to-free-list: a frame of the same application that is not coalesced takes the
- * pages, though the other application's has more room and there are free frames; the old frame can be had as a whole. */
+/* mosaic-sec44-dest-frame, mosaic-sec44-frame-to-free-list: a frame of the same application that is not coalesced takes
+ * the pages, though the other application's has more room and there are free frames; the old frame can be had as a
+ * whole. */
 static void pages_move_to_an_uncoalesced_frame_of_their_own_application(void **state)
 {
     (void)state;
@@ -193,8 +194,8 @@ static void pages_move_to_an_uncoalesced_frame_of_their_own_application(void **s
     mosaic_close(&w);
 }
 
-/* mosaic-sec41-merge-many-to-one: four large pages with a quarter of their pages each fill one frame, taken from the free
- * list, exactly. */
+/* mosaic-sec41-merge-many-to-one: four large pages with a quarter of their pages each fill one frame, taken from the
+ * free list, exactly. */
 static void what_is_left_of_several_large_pages_fits_into_one_frame(void **state)
 {
     (void)state;
@@ -235,8 +236,8 @@ static void pages_without_a_place_to_go_stay(void **state)
     mosaic_close(&w);
 }
 
-/* mosaic-sec5-cac-worst-case, mosaic-sec64-ideal-cac, mosaic-sec44-bulk-one-op, mosaic-sec44-bulk-optional: pages are copied
- * one after the other while all SMs stand still; a bulk copy is one operation for each; without any time nobody
+/* mosaic-sec5-cac-worst-case, mosaic-sec64-ideal-cac, mosaic-sec44-bulk-one-op, mosaic-sec44-bulk-optional: pages are
+ * copied one after the other while all SMs stand still; a bulk copy is one operation for each; without any time nobody
  * waits. The mappings are the same. */
 static void sms_stand_still_for_every_page_that_is_copied(void **state)
 {
@@ -294,8 +295,8 @@ static void page_table_writes_are_counted(void **state)
     mosaic_close(&w);
 }
 
-/* mosaic-sec44-dealloc-frag: half of a large page is free, and memory is full otherwise; neither its own application nor
- * another gets a frame of it. */
+/* mosaic-sec44-dealloc-frag: half of a large page is free, and memory is full otherwise; neither its own application
+ * nor another gets a frame of it. */
 static void what_is_free_in_a_coalesced_frame_is_handed_out_to_nobody(void **state)
 {
     (void)state;
@@ -330,8 +331,8 @@ static void without_compaction_nothing_is_splintered_or_moved(void **state)
     mosaic_close(&w);
 }
 
-/* mosaic-sec44-emergency-use, mosaic-sec44-emergency-splinter, mosaic-sec42-frames-exhausted: with a free frame left kept
- * pages stay large; without one the oldest is splintered, and its free base pages are used before the next is. */
+/* mosaic-sec44-emergency-use, mosaic-sec44-emergency-splinter, mosaic-sec42-frames-exhausted: with a free frame left
+ * kept pages stay large; without one the oldest is splintered, and its free base pages are used before the next is. */
 static void kept_pages_are_splintered_one_by_one_when_no_frame_is_left(void **state)
 {
     (void)state;
@@ -381,8 +382,8 @@ static uint64_t fragments(const struct mosaic *w)
     return n;
 }
 
-/* mosaic-sec44-oom-avoid: no large frame is free, but half of memory is. Each whole region has one frame emptied for it, as
- * long as the others have room for its data; that is copied at its price, and none of it is lost. */
+/* mosaic-sec44-oom-avoid: no large frame is free, but half of memory is. Each whole region has one frame emptied for
+ * it, as long as the others have room for its data; that is copied at its price, and none of it is lost. */
 static void fragmented_frames_are_emptied_for_whole_regions(void **state)
 {
     (void)state;

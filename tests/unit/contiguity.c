@@ -1,4 +1,5 @@
-/* Contiguity-conserving allocation (Mosaic, Sections 4.1, 4.2 and 4.4): what each list holds, and what is given from which. */
+/* Contiguity-conserving allocation (Mosaic, Sections 4.1, 4.2 and 4.4): what each list holds, and what is given from
+ * which. */
 #include "policies.h"
 #include "policy/frame/frame_policy.h"
 
@@ -118,8 +119,8 @@ static uint64_t violations(const struct memory *m)
 }
 
 /* Decides mosaic-fig01b-single-app-frame, mosaic-sec42-split-into-2m, mosaic-sec42-aligned-alloc and
- * mosaic-sec1-large-page-frame: requests that come in turn, and in an order that is not that of the addresses, still fill
- * one aligned large frame for each aligned region, in virtual order. */
+ * mosaic-sec1-large-page-frame: requests that come in turn, and in an order that is not that of the addresses, still
+ * fill one aligned large frame for each aligned region, in virtual order. */
 static void a_region_of_one_allocation_gets_a_large_frame_of_its_own(void **state)
 {
     (void)state;
@@ -177,8 +178,8 @@ static void other_pages_keep_out_of_regions(void **state)
     close_memory(&m);
 }
 
-/* Decides mosaic-sec42-free-frame-list and mosaic-sec44-frame-to-free-list: a frame is on the list exactly while it has no
- * page, and then belongs to nobody. */
+/* Decides mosaic-sec42-free-frame-list and mosaic-sec44-frame-to-free-list: a frame is on the list exactly while it has
+ * no page, and then belongs to nobody. */
 static void a_frame_without_pages_is_anybodys(void **state)
 {
     (void)state;
@@ -202,8 +203,8 @@ static void a_frame_without_pages_is_anybodys(void **state)
     close_memory(&m);
 }
 
-/* Decides mosaic-sec42-frames-exhausted, the allocator's half: without a free frame it gives nothing, neither to a region
- * nor to an application without free base pages, so that room is made first. */
+/* Decides mosaic-sec42-frames-exhausted, the allocator's half: without a free frame it gives nothing, neither to a
+ * region nor to an application without free base pages, so that room is made first. */
 static void without_free_frames_the_answer_is_no(void **state)
 {
     (void)state;
@@ -219,7 +220,8 @@ static void without_free_frames_the_answer_is_no(void **state)
     close_memory(&m);
 }
 
-/* What breaks no guarantee comes first, then what is nobody's yet, then frames of others, and each of those is counted. */
+/* What breaks no guarantee comes first, then what is nobody's yet, then frames of others, and each of those is
+ * counted. */
 static void the_last_resort_breaks_the_guarantee_only_when_it_must(void **state)
 {
     (void)state;
@@ -265,7 +267,8 @@ static void applications_do_not_meet_in_fragmented_frames_while_there_are_enough
     close_memory(&m);
 }
 
-/* Decides mosaic-sec44-dealloc-frag: no page of a coalesced frame is given to another address, not even as a last resort. */
+/* Decides mosaic-sec44-dealloc-frag: no page of a coalesced frame is given to another address, not even as a last
+ * resort. */
 static void what_is_free_in_a_coalesced_frame_is_nobodys(void **state)
 {
     (void)state;
@@ -282,8 +285,8 @@ static void what_is_free_in_a_coalesced_frame_is_nobodys(void **state)
     close_memory(&m);
 }
 
-/* Decides mosaic-sec44-emergency-add: such frames are kept, in the order in which they came, until they are splintered or
- * empty. An application has its own splintered before those of others, and those only when nothing else is free. */
+/* Decides mosaic-sec44-emergency-add: such frames are kept, in the order in which they came, until they are splintered
+ * or empty. An application has its own splintered before those of others, and those only when nothing else is free. */
 static void coalesced_frames_with_free_pages_are_kept_for_an_emergency(void **state)
 {
     (void)state;
@@ -355,7 +358,8 @@ static void what_leaves_a_frame_that_is_emptied_goes_to_another(void **state)
     close_memory(&m);
 }
 
-/* Data is gathered in the fullest frames, so that the emptiest become free; while one is emptied nothing comes to it. */
+/* Data is gathered in the fullest frames, so that the emptiest become free; while one is emptied nothing comes to
+ * it. */
 static void fragmented_frames_can_be_emptied_while_the_others_have_room(void **state)
 {
     (void)state;

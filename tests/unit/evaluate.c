@@ -1,5 +1,5 @@
-/* Numbers of figures from runs made by hand: every metric, alone runs, means, verdicts, and what happens where a run or a
- * metric is missing. */
+/* Numbers of figures from runs made by hand: every metric, alone runs, means, verdicts, and what happens where a run or
+ * a metric is missing. */
 #include "exp/figure/evaluate.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Expressions: precedence and names as written, closed forms of every function, what is unknown stays unknown, and every
- * mistake says where it is. */
+/* Expressions: precedence and names as written, closed forms of every function, what is unknown stays unknown, and
+ * every mistake says where it is. */
 #include "exp/figure/expression.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-/* Two groups: workload 0 in "solo", 1 and 2 in "5-app"; workload 2 has two applications, the others one. Measures: "run"
- * has one value per workload, "app" one per application, "odd" is unknown for workload 1. */
+/* Two groups: workload 0 in "solo", 1 and 2 in "5-app"; workload 2 has two applications, the others one. Measures:
+ * "run" has one value per workload, "app" one per application, "odd" is unknown for workload 1. */
 enum { RUN, APP, ODD };
 static const char *const measures[] = {"run", "app", "odd-one", NULL};
 static const char *const variants[] = {"4k", "small-8", "x-0.5", "ideal", NULL};

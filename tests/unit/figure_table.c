@@ -1,5 +1,5 @@
-/* A figure's table: lines that stand for a sweep, labels that tell rows apart, variants that nothing uses, values that fit no
- * old limit; and how a claim's numbers are shown. */
+/* A figure's table: lines that stand for a sweep, labels that tell rows apart, variants that nothing uses, values that
+ * fit no old limit; and how a claim's numbers are shown. */
 #include "exp/claim/claim_format.h"
 #include "exp/figure/figure.h"
 #include "exp/figure/plan.h"

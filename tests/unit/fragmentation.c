@@ -27,8 +27,8 @@ static void open_memory(struct pw_physical_memory *p, struct pw_page_config conf
         fail_msg("%s", err.message);
 }
 
-/* Decides mosaic-sec64-frag-index and mosaic-sec64-occupancy: the share of large frames and the share of their pages, to
- * the nearest whole one; a fragmented frame has at least one page. */
+/* Decides mosaic-sec64-frag-index and mosaic-sec64-occupancy: the share of large frames and the share of their pages,
+ * to the nearest whole one; a fragmented frame has at least one page. */
 static void the_numbers_of_frames_and_pages_are_exact(void **state)
 {
     (void)state;
@@ -119,8 +119,8 @@ static void memory_without_a_free_frame_is_the_users_mistake(void **state)
     assert_non_null(strstr(err.message, "leave no free frame for a page of 2MB"));
 }
 
-/* Decides mosaic-sec64-prefrag: with data in every large frame, no frame has pages of one application alone, and none can
- * be coalesced; with data in some, none of those can. */
+/* Decides mosaic-sec64-prefrag: with data in every large frame, no frame has pages of one application alone, and none
+ * can be coalesced; with data in some, none of those can. */
 static void fragmented_frames_never_coalesce(void **state)
 {
     (void)state;

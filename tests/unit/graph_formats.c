@@ -1,5 +1,5 @@
-/* Graph files: one graph in all formats, random graphs written and read back, and every way a file can be wrong. Nothing
- * a file says may cost more memory than the file has bytes for. */
+/* Graph files: one graph in all formats, random graphs written and read back, and every way a file can be wrong.
+ * Nothing a file says may cost more memory than the file has bytes for. */
 #include "workload.h"
 
 #include "sim/random.h"
@@ -197,7 +197,8 @@ static void a_zero_byte_ends_nothing(void **state)
     assert_string_equal(err.message, "f:1: expected a node's number, found '2?'");
 }
 
-/* Headers that promise what a small file cannot hold are refused, and before memory is taken: the limit is far below. */
+/* Headers that promise what a small file cannot hold are refused, and before memory is taken: the limit is far
+ * below. */
 static void promises_cost_no_memory(void **state)
 {
     (void)state;

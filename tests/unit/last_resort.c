@@ -18,9 +18,9 @@ static void fill(struct mosaic *w, pw_asid asid)
         mosaic_allocate(w, asid, MOSAIC_PAGES);
 }
 
-/* Decides mosaic-sec42-frames-exhausted: a region and an odd page are given large frames, by compaction if need be; then
- * kept pages of the application's own are splintered, one at a time; then frames of others are shared, which is counted;
- * and only when all that is used up is a page of another's splintered. */
+/* Decides mosaic-sec42-frames-exhausted: a region and an odd page are given large frames, by compaction if need be;
+ * then kept pages of the application's own are splintered, one at a time; then frames of others are shared, which is
+ * counted; and only when all that is used up is a page of another's splintered. */
 static void large_pages_are_splintered_one_at_a_time_and_the_askers_first(void **state)
 {
     (void)state;

@@ -20,8 +20,8 @@ static uint32_t unit_lines(enum pw_interleave interleave)
     return interleave == PW_INTERLEAVE_LINE ? 1 : PAGE_LINES;
 }
 
-/* Whole groups, so many that each slice gets MOST lines (or 24, of line-sized units), beginning with multiples of these,
- * fill the places of the same numbers in every channel and slice. */
+/* Whole groups, so many that each slice gets MOST lines (or 24, of line-sized units), beginning with multiples of
+ * these, fill the places of the same numbers in every channel and slice. */
 static void check_one_to_one(enum pw_interleave interleave, uint32_t channels, uint32_t slices, uint32_t first)
 {
     struct pw_memory_map m = pw_memory_map_of(channels, slices, interleave);

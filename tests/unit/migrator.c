@@ -1,4 +1,5 @@
-/* The conventional coalescer between a real memory system and nobody else: what it copies, what it counts, what ends a job.
+/* The conventional coalescer between a real memory system and nobody else: what it copies, what it counts, what ends a
+ * job.
  *
  * A client in the place of the GPU sees every answer before the page manager does. */
 #include "timed.h"

@@ -1,5 +1,5 @@
-/* The log of page accesses: a page once per window and operation, in the allocation that it lies in, the limit, names that
- * need quotes, and nothing left behind by a run that fails. */
+/* The log of page accesses: a page once per window and operation, in the allocation that it lies in, the limit, names
+ * that need quotes, and nothing left behind by a run that fails. */
 #include "log/page_log.h"
 
 #include <setjmp.h>

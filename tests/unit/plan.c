@@ -1,5 +1,5 @@
-/* Plans of runs: each run once, only those that somebody asks for, and applications alone on the SMs they have beside the
- * others. */
+/* Plans of runs: each run once, only those that somebody asks for, and applications alone on the SMs they have beside
+ * the others. */
 #include "exp/figure/plan.h"
 #include "exp/figure/sizes.h"
 #include "system/inputs.h"

@@ -1,5 +1,5 @@
-/* The driver's prefetch rule where it differs from the paper's tree: 51%, no second round, trees of small allocations and of
- * the ends of large ones, and faults of a batch that are looked at together. */
+/* The driver's prefetch rule where it differs from the paper's tree: 51%, no second round, trees of small allocations
+ * and of the ends of large ones, and faults of a batch that are looked at together. */
 #include "managed.h"
 
 static struct pw_page_mask choose(const char *policy, unsigned exists, unsigned tree,
@@ -31,8 +31,8 @@ static void a_node_needs_more_than_51_percent(void **state)
     }
 }
 
-/* Leaves 1, 3 and 5 are there and 0 faults: the node of four leaves qualifies (3 of 4) and brings leaf 2. The root has 4 of 8
- * without leaf 2 and 5 of 8 with it: here the driver stops and the paper's tree goes on. */
+/* Leaves 1, 3 and 5 are there and 0 faults: the node of four leaves qualifies (3 of 4) and brings leaf 2. The root has
+ * 4 of 8 without leaf 2 and 5 of 8 with it: here the driver stops and the paper's tree goes on. */
 static void what_a_fault_brings_does_not_count_for_it(void **state)
 {
     (void)state;

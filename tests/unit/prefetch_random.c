@@ -1,4 +1,5 @@
-/* The random prefetcher (UVM, Section 3.1): how many pages it brings, and where in the 2 MB block they are drawn from. */
+/* The random prefetcher (UVM, Section 3.1): how many pages it brings, and where in the 2 MB block they are drawn
+ * from. */
 #include "managed.h"
 
 enum { KB = 1024, BASE = 11 * PW_BLOCK_PAGES };
@@ -20,8 +21,8 @@ static unsigned draw(uint64_t seed, unsigned faulted)
     return first;
 }
 
-/* uvm-sec31-random-one, uvm-sec31-random-scope: one page comes with the first fault of a block, each of the other 511 as
- * likely as any other, wherever in the block the fault is. */
+/* uvm-sec31-random-one, uvm-sec31-random-scope: one page comes with the first fault of a block, each of the other 511
+ * as likely as any other, wherever in the block the fault is. */
 static void random_draws_evenly_from_all_other_pages_of_the_2_mb(void **state)
 {
     (void)state;

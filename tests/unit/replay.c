@@ -223,8 +223,8 @@ static void pages_of_a_freed_neighbour_are_not_counted(void **state)
 static void what_was_evicted_counts_when_the_host_writes_beside_it(void **state)
 {
     (void)state;
-    /* a and b, 24 leaves and one, are brought in and sent away by c. A leaf of a and b come again; when b is written on the
-     * host anew, that has all of the block but these, so the leaf of a goes back with b. */
+    /* a and b, 24 leaves and one, are brought in and sent away by c. A leaf of a and b come again; when b is written on
+     * the host anew, that has all of the block but these, so the leaf of a goes back with b. */
     gives("nvidia", "nvidia", 400,
           "alloc a 1536K\nalloc b 64K\nalloc c 2MB\nread a 0\nread a 16\nread a 32\nread a 64\nread a 128\nread a 256\n"
           "read c 0\nread a 0\nread b 0\nread a 0\nfree b\nalloc b 64K\nread a 0\n",

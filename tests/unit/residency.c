@@ -86,8 +86,8 @@ static void lru_evicts_the_page_accessed_longest_ago(void **state)
     managed_destroy(r);
 }
 
-/* uvm-sec53-lru-touch: by blocks, a read or a write of a page that is there makes its 64 KB the youngest of their 2 MB, and
- * these the youngest of all. The first page that leaves of each block, as the blocks follow. */
+/* uvm-sec53-lru-touch: by blocks, a read or a write of a page that is there makes its 64 KB the youngest of their 2 MB,
+ * and these the youngest of all. The first page that leaves of each block, as the blocks follow. */
 static void a_touch_makes_its_64_kb_and_its_2_mb_the_youngest(void **state)
 {
     (void)state;
@@ -117,7 +117,8 @@ static void a_touch_makes_its_64_kb_and_its_2_mb_the_youngest(void **state)
     }
 }
 
-/* uvm-sec42-random: with the oldest page touched again and again, or never, each of ten pages leaves first alike often. */
+/* uvm-sec42-random: with the oldest page touched again and again, or never, each of ten pages leaves first alike
+ * often. */
 static void random_evicts_any_page_whenever_it_was_accessed(void **state)
 {
     (void)state;
@@ -137,8 +138,9 @@ static void random_evicts_any_page_whenever_it_was_accessed(void **state)
         assert_in_range(left[i], 60, 140);
 }
 
-/* uvm-sec42-lru4k-breaks: pages of a full block leave one by one, here every second one; then a fault finds no 64 KB that is
- * absent as a whole, and its prefetch falls apart into single pages. After eviction by basic blocks it comes in one run. */
+/* uvm-sec42-lru4k-breaks: pages of a full block leave one by one, here every second one; then a fault finds no 64 KB
+ * that is absent as a whole, and its prefetch falls apart into single pages. After eviction by basic blocks it comes in
+ * one run. */
 static void single_evictions_leave_the_prefetcher_no_whole_block(void **state)
 {
     (void)state;
@@ -238,7 +240,8 @@ static void a_free_page_buffer_is_kept_and_fills_memory_earlier(void **state)
     managed_destroy(r);
 }
 
-/* uvm-sec5-unused, uvm-sec53-lru-classic: prefetched pages that were not accessed leave only when no others are left. */
+/* uvm-sec5-unused, uvm-sec53-lru-classic: prefetched pages that were not accessed leave only when no others are
+ * left. */
 static void classic_lru_spares_pages_that_nobody_used(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* A footprint of 64 GB: allocating does no work per page, a fault and an eviction cost what they cost in a small one, and
- * all state together stays below 16 bytes a page. */
+/* A footprint of 64 GB: allocating does no work per page, a fault and an eviction cost what they cost in a small one,
+ * and all state together stays below 16 bytes a page. */
 #include "managed.h"
 
 #include <time.h>

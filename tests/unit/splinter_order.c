@@ -1,5 +1,5 @@
-/* The order in which the bits of a large page are cleared and written, and its entry leaves the TLBs. All of it takes place in
- * one cycle, so only the calls themselves tell: the compactor is built into this test with its calls noted. */
+/* The order in which the bits of a large page are cleared and written, and its entry leaves the TLBs. All of it takes
+ * place in one cycle, so only the calls themselves tell: the compactor is built into this test with its calls noted. */
 #define pw_splinter noted_splinter
 #define pw_compact_region noted_compact_region
 #define pw_compact_make_room noted_compact_make_room

@@ -1,4 +1,5 @@
-/* Exports of the result store: the rows of `pagewalk run --csv`, JSON that reads back, one run at a time, no lock held. */
+/* Exports of the result store: the rows of `pagewalk run --csv`, JSON that reads back, one run at a time, no lock
+ * held. */
 #include "exp/store/store.h"
 
 #include <setjmp.h>

@@ -151,8 +151,8 @@ static void test_kill_loses_no_acknowledged_run(void **state)
     assert_true(kept >= count && kept <= count + (uint64_t)ROUNDS * CHILDREN);
 }
 
-/* Leaves half a transaction in the file, as a kill between two writes of pages does: a tiny cache makes SQLite write them
- * before the end. */
+/* Leaves half a transaction in the file, as a kill between two writes of pages does: a tiny cache makes SQLite write
+ * them before the end. */
 static int leave_half(const char *path)
 {
     sqlite3 *db;

@@ -1,5 +1,5 @@
-/* Tables and prose in the columns there are: nothing is lost, nothing sticks out but single words, and one that fits or has
- * no width has a line per row. */
+/* Tables and prose in the columns there are: nothing is lost, nothing sticks out but single words, and one that fits or
+ * has no width has a line per row. */
 #include "exp/format/table.h"
 
 #include <setjmp.h>

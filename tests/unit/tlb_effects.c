@@ -1,5 +1,5 @@
-/* What the table of effects says of TLBs whose arrays are organised differently, for every combination of organisations, page
- * sizes and sizes of arrays, against what follows from which arrays there are. */
+/* What the table of effects says of TLBs whose arrays are organised differently, for every combination of
+ * organisations, page sizes and sizes of arrays, against what follows from which arrays there are. */
 #include "system/effect.h"
 
 #include <setjmp.h>

@@ -47,8 +47,8 @@ static unsigned hits_of_a_cyclic_scan(void *t, uint32_t pages, uint32_t accesses
     return hits;
 }
 
-/* Over n + 1 pages in n entries, one page is missing. Each miss leaves out one of the other n, which the scan comes to after
- * 1 to n accesses, all equally likely: two misses in n + 1 accesses, where LRU misses every time. */
+/* Over n + 1 pages in n entries, one page is missing. Each miss leaves out one of the other n, which the scan comes to
+ * after 1 to n accesses, all equally likely: two misses in n + 1 accesses, where LRU misses every time. */
 static void a_cyclic_scan_of_one_page_too_many_misses_twice_in_a_round(void **state)
 {
     (void)state;
@@ -59,7 +59,8 @@ static void a_cyclic_scan_of_one_page_too_many_misses_twice_in_a_round(void **st
         void *t = create(n, 0, "random", 1, "test"), *lru = create(n, 0, "lru", 1, "test");
         uint64_t misses = ACCESSES - hits_of_a_cyclic_scan(t, n + 1, ACCESSES);
         assert_int_equal(hits_of_a_cyclic_scan(lru, n + 1, ACCESSES), 0);
-        /* The accesses are a sum of `misses` numbers of mean (n + 1) / 2 and variance (n * n - 1) / 12; 5 deviations. */
+        /* The accesses are a sum of `misses` numbers of mean (n + 1) / 2 and variance (n * n - 1) / 12; 5
+         * deviations. */
         int64_t off = (int64_t)(misses * (n + 1)) / 2 - ACCESSES;
         assert_true((uint64_t)(off * off) < 25 * misses * (n * n - 1) / 12);
         pw_policy_destroy(t);

@@ -124,12 +124,12 @@ static void figure_2a(void **state)
     assert_int_equal(node_kb(r, 3, 0), 256);
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(node_kb(r, 1, i), 64); /* uvm-fig2a-06-state */
-    /* uvm-fig2a-07-fault-0, uvm-fig2a-08-prefetch-2: blocks 0, 1 and 3 are 192 of the left half's 256 KB, the first node of
-     * height 1 being full; seen alone, the half takes block 2. */
+    /* uvm-fig2a-07-fault-0, uvm-fig2a-08-prefetch-2: blocks 0, 1 and 3 are 192 of the left half's 256 KB, the first
+     * node of height 1 being full; seen alone, the half takes block 2. */
     assert_int_equal(tbn_adds(2, LEAF(1), LEAF(0)), LEAF(0));
     assert_int_equal(tbn_adds(4, LEAF(1) | LEAF(3), LEAF(0)), LEAF(0) | LEAF(2));
-    /* uvm-fig2a-09-root, uvm-fig2a-10-prefetch-46: six blocks are 384 of 512 KB. Without blocks 5 and 7 the root would hold
-     * no more than half after block 2, and the right half would stay. */
+    /* uvm-fig2a-09-root, uvm-fig2a-10-prefetch-46: six blocks are 384 of 512 KB. Without blocks 5 and 7 the root would
+     * hold no more than half after block 2, and the right half would stay. */
     assert_int_equal(tbn_adds(8, LEAF(1) | LEAF(3), LEAF(0)), LEAF(0) | LEAF(2));
     assert_int_equal(touch_leaf(r, 0, &t), LEAF(0) | LEAF(2) | LEAF(4) | LEAF(6));
     assert_true(t.fault);
@@ -245,10 +245,12 @@ static void allocations_are_rounded_to_full_trees(void **state)
     }
 }
 
-/* uvm-sec33-capacity, uvm-sec33-threshold, uvm-sec33-equal-half, uvm-sec33-validate16, uvm-sec33-validsize: at each height, a
- * node with exactly half of its leaves stays, and one leaf more, even of which only a page faulted, fills it. */
-/* uvm-sec52-tbne-tree: what leaves is decided in the tree that decides what comes, which of what remains of an allocation
- * beyond 2 MB is one of its own: of its four leaves the third to leave takes the last along, and no other does. */
+/* uvm-sec33-capacity, uvm-sec33-threshold, uvm-sec33-equal-half, uvm-sec33-validate16, uvm-sec33-validsize: at each
+ * height, a node with exactly half of its leaves stays, and one leaf more, even of which only a page faulted, fills
+ * it. */
+/* uvm-sec52-tbne-tree: what leaves is decided in the tree that decides what comes, which of what remains of an
+ * allocation beyond 2 MB is one of its own: of its four leaves the third to leave takes the last along, and no other
+ * does. */
 static void eviction_goes_by_the_trees_of_the_prefetcher(void **state)
 {
     (void)state;
@@ -293,8 +295,8 @@ static void prefetching_stays_in_its_tree(void **state)
     managed_destroy(r);
 }
 
-/* Leaves that come (or leave) with one fault (or candidate), at least and at most, over random orders from an empty tree
- * to a full one and back. */
+/* Leaves that come (or leave) with one fault (or candidate), at least and at most, over random orders from an empty
+ * tree to a full one and back. */
 static void measure_range(bool filling, unsigned *out_least, unsigned *out_most)
 {
     struct pw_random random;
@@ -317,8 +319,9 @@ static void measure_range(bool filling, unsigned *out_least, unsigned *out_most)
 /* uvm-sec33-min, uvm-sec33-max, uvm-sec33-1020, uvm-sec52-tbne-range, uvm-sec1-adaptive.
  *
  * The largest is 1 MB where one node is filled or emptied, as in the paper's example. Its rule, repeated until nothing
- * changes, chains further in rare states: with one leaf valid beside each node on the way to the root, a fault fills them
- * one after the other and brings 27 leaves, all but those five. That follows from the rule of Figure 2(a), so it stands. */
+ * changes, chains further in rare states: with one leaf valid beside each node on the way to the root, a fault fills
+ * them one after the other and brings 27 leaves, all but those five. That follows from the rule of Figure 2(a), so it
+ * stands. */
 static void migrations_and_evictions_lie_between_64_kb_and_1_mb(void **state)
 {
     (void)state;
@@ -388,7 +391,8 @@ static void trees_end_where_repetition_ends(void **state)
     }
 }
 
-/* uvm-sec32-sl-block, uvm-sec32-sl-pages, uvm-sec32-sl-rule, uvm-sec32-sl-anywhere, uvm-sec32-sl-groups, uvm-sec41-sl-max */
+/* uvm-sec32-sl-block, uvm-sec32-sl-pages, uvm-sec32-sl-rule, uvm-sec32-sl-anywhere, uvm-sec32-sl-groups,
+ * uvm-sec41-sl-max */
 static void sequential_local_brings_the_aligned_64_kb(void **state)
 {
     (void)state;

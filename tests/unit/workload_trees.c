@@ -161,8 +161,8 @@ static void hierarchies_enclose_every_sphere_and_hold_it_once(void **state)
     assert_int_equal(pw_functional_run(&program, 1, false, NULL, NULL, &counts, &err), PW_OK);
 }
 
-/* Where spheres overlap, a mirrored ray may hit so soon that the point is its origin. A mirrored direction that is not a
- * number would enter every box. */
+/* Where spheres overlap, a mirrored ray may hit so soon that the point is its origin. A mirrored direction that is not
+ * a number would enter every box. */
 static void a_hit_at_the_origin_of_a_ray_has_a_mirrored_ray(void **state)
 {
     (void)state;

@@ -1,10 +1,11 @@
 /* Advice on device memory: how much a program needs, what it costs to have less, and which CUDA calls help.
  *
- * The policy in use first runs with all the memory that the machine has. From this run the footprint is known, and sizes
- * that are shares of it become bytes; then the policy runs at every size. A size that holds all the pages which came in
- * the run with all memory would give the same run, since nothing ever had to leave: that run stands for it. Then calls
- * are tried (exp/tools/advise_search.h): at each size that was asked for, where none was at the largest one that hurts, and with
- * all memory where faults on cold pages are all there is to save. Last, the other policies run at every size.
+ * The policy in use first runs with all the memory that the machine has. From this run the footprint is known, and
+ * sizes that are shares of it become bytes; then the policy runs at every size. A size that holds all the pages which
+ * came in the run with all memory would give the same run, since nothing ever had to leave: that run stands for it.
+ * Then calls are tried (exp/tools/advise_search.h): at each size that was asked for, where none was at the largest one
+ * that hurts, and with all memory where faults on cold pages are all there is to save. Last, the other policies run at
+ * every size.
  *
  * All runs are kept in the store, so asking again, or for one size more, repeats nothing. Slowdowns are against the
  * fastest run with all memory and without calls, so that they can be compared between policies. */
@@ -83,8 +84,8 @@ struct pw_advice {
 enum pw_status pw_advice_create(const struct pw_advice_spec *spec, struct pw_advice **out, struct pw_error *err);
 void pw_advice_destroy(struct pw_advice *a);
 
-/* Does the runs that the pool's store has not, and fills in the rest of the advice. The pool's jobs and its `finished` are
- * not looked at; its progress is over all runs. A policy that fails with all memory fails the advice. After
+/* Does the runs that the pool's store has not, and fills in the rest of the advice. The pool's jobs and its `finished`
+ * are not looked at; its progress is over all runs. A policy that fails with all memory fails the advice. After
  * PW_INTERRUPTED, and if it is `known`, the advice says what can be said. */
 enum pw_status pw_advice_run(struct pw_advice *a, const struct pw_pool *pool, struct pw_error *err);
 
@@ -96,8 +97,8 @@ size_t pw_advice_full_speed(const struct pw_advice *a, size_t design);
 /* Bytes with which a design runs at full speed: the least of those sizes, and of what holds all the pages that come. 0:
  * all the memory of the machine is too little. */
 double pw_advice_need(const struct pw_advice *a, size_t design);
-/* The size that the advice is about: the smallest that was asked for; of the default ones the largest at which the design
- * in use is not at full speed, or else the smallest. */
+/* The size that the advice is about: the smallest that was asked for; of the default ones the largest at which the
+ * design in use is not at full speed, or else the smallest. */
 size_t pw_advice_size_in_question(const struct pw_advice *a);
 
 /* Whether a design runs at full speed at a size. */

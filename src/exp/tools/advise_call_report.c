@@ -1,7 +1,8 @@
 /* The calls that help, each with its gain; those that harm, in one line; and how many runs were made.
  *
- * The gain of a call is that of the call alone, and where several are recommended also what leaving it out of all of them
- * would cost: a prefetch, say, may be worth nothing while memory thrashes and much beside the advice that ends it. */
+ * The gain of a call is that of the call alone, and where several are recommended also what leaving it out of all of
+ * them would cost: a prefetch, say, may be worth nothing while memory thrashes and much beside the advice that ends
+ * it. */
 #include "exp/tools/advise_internal.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Tries of CUDA calls: at which sizes, on which allocations, and their runs.
  *
  * Calls are tried by uvm.advice, which goes by names: allocations of one name, be they freed and allocated again or in
- * several applications, are advised together. Allocations that hardly move any pages are left out, as no call could gain
- * what it has to. What the options say already stays. */
+ * several applications, are advised together. Allocations that hardly move any pages are left out, as no call could
+ * gain what it has to. What the options say already stays. */
 #include "exp/tools/advise_internal.h"
 
 #include "sim/option.h"

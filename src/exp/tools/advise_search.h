@@ -1,11 +1,12 @@
 /* Which CUDA calls make a program faster: a search by measuring, which knows nothing of what the calls do.
  *
- * A plan says for each allocation what is called: one advice at most (read-mostly, accessed-by, preferred location host)
- * and a prefetch or none. The search starts from the program as it is. First it tries every single call, and each kind of
- * call on all allocations at once: where several allocations thrash together, one call alone may not help. Then it goes
- * on from the best plan so far, with one call more and with one call less, until no plan that differs by one call is
- * better. The best plan is the one with the fewest calls within 2% of the fastest, so that every call that is recommended
- * is worth 2%, and no call where nothing is. Calls that cost more than 2% on their own are not tried beside others.
+ * A plan says for each allocation what is called: one advice at most (read-mostly, accessed-by, preferred location
+ * host) and a prefetch or none. The search starts from the program as it is. First it tries every single call, and each
+ * kind of call on all allocations at once: where several allocations thrash together, one call alone may not help. Then
+ * it goes on from the best plan so far, with one call more and with one call less, until no plan that differs by one
+ * call is better. The best plan is the one with the fewest calls within 2% of the fastest, so that every call that is
+ * recommended is worth 2%, and no call where nothing is. Calls that cost more than 2% on their own are not tried beside
+ * others.
  *
  * A preferred location on the device is not tried: with one GPU it changes nothing (docs/decisions.md). */
 #ifndef PW_EXP_ADVISE_SEARCH_H

@@ -1,8 +1,8 @@
 /* The grid of a comparison and the runs behind it.
  *
  * The effective options of every machine, design and combination of values are found once, and the same options are the
- * same run: a setting that only repeats what a machine says, or a design under two names, costs nothing. So there are as many
- * runs as different options times workloads times seeds. */
+ * same run: a setting that only repeats what a machine says, or a design under two names, costs nothing. So there are
+ * as many runs as different options times workloads times seeds. */
 #include "exp/tools/compare.h"
 
 #include "system/inputs.h"

@@ -1,8 +1,8 @@
 /* What translation costs, and what changes if …: many runs side by side (docs/compare.md).
  *
- * A comparison is a grid: every workload on every machine with every design, every combination of the settings' values and
- * every seed is a row. Designs to compare with, the references, are designs of the grid too, so a row's slowdown is its
- * cycles by those of the row that differs in the design alone: the same machine, workload, settings and seed.
+ * A comparison is a grid: every workload on every machine with every design, every combination of the settings' values
+ * and every seed is a row. Designs to compare with, the references, are designs of the grid too, so a row's slowdown is
+ * its cycles by those of the row that differs in the design alone: the same machine, workload, settings and seed.
  *
  * Rows that come to the same effective options are one run. Runs are in the store, with their breakdown. */
 #ifndef PW_EXP_COMPARE_H

@@ -1,7 +1,7 @@
 /* A comparison for programs: CSV with a line per row, JSON with the same numbers, and the means (docs/compare.md).
  *
- * Both have every number of the table, unrounded, and every setting, also one that does not vary. What is not known is empty
- * in CSV and null in JSON. */
+ * Both have every number of the table, unrounded, and every setting, also one that does not vary. What is not known is
+ * empty in CSV and null in JSON. */
 #include "exp/tools/compare.h"
 
 #include "system/inputs.h"

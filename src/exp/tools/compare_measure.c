@@ -1,8 +1,8 @@
 /* The numbers of a row, from the metrics of its run.
  *
- * The states of warps (gpu/breakdown.h) are gathered into causes: what a warp does by itself, its data, and the places where
- * a load waits for its translation. The load-store unit stands between them. It is blocked by translation as well as by data,
- * and only the comparison with a TLB that never misses says by which. */
+ * The states of warps (gpu/breakdown.h) are gathered into causes: what a warp does by itself, its data, and the places
+ * where a load waits for its translation. The load-store unit stands between them. It is blocked by translation as well
+ * as by data, and only the comparison with a TLB that never misses says by which. */
 #include "exp/tools/compare.h"
 
 #include <math.h>

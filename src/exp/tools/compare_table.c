@@ -1,8 +1,8 @@
 /* A comparison for people: workload by workload, a row for each combination of what varies, then means.
  *
- * What is the same in all rows is said once, above. Where everything does not fit beside one another, the shares of warps'
- * time become a table of their own. A reference that no setting has changed, such as ideal-tlb under all sizes of the L2 TLB,
- * is one row and not one for each value. */
+ * What is the same in all rows is said once, above. Where everything does not fit beside one another, the shares of
+ * warps' time become a table of their own. A reference that no setting has changed, such as ideal-tlb under all sizes
+ * of the L2 TLB, is one row and not one for each value. */
 #include "exp/format/table.h"
 #include "exp/tools/compare.h"
 #include "sim/c_locale.h"

@@ -1,5 +1,5 @@
-/* A workload's profile as one JSON object. Averages per instruction are left to the reader: they follow from the counts,
- * which are exact. */
+/* A workload's profile as one JSON object. Averages per instruction are left to the reader: they follow from the
+ * counts, which are exact. */
 #include "exp/tools/profile.h"
 
 #include <stdio.h>

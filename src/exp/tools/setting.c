@@ -1,4 +1,5 @@
-/* Splits the values of a setting. Which options are texts, and which values they take, is what the options of a run say. */
+/* Splits the values of a setting. Which options are texts, and which values they take, is what the options of a run
+ * say. */
 #include "exp/tools/setting.h"
 
 #include "system/config.h"

@@ -6,7 +6,7 @@
  * the LRU stack until others have pushed it down. */
 #include "exp/tools/page_slices.h"
 #include "exp/tools/stack_distance.h"
-#include "gpu/coalesce.h"
+#include "gpu/access_coalescing.h"
 #include "pagewalk/pagewalk.h"
 #include "system/parameters.h"
 #include "workload/runtime/functional.h"
@@ -155,7 +155,7 @@ static void touch_page(struct profiler *q, uint64_t page)
 static void touch_lines(struct profiler *q, const struct pw_op *op, const uint64_t *words)
 {
     struct pw_line_access lines[PW_MAX_LINES];
-    unsigned count = pw_coalesce(op, words, LINES_PER_PAGE_SHIFT, lines);
+    unsigned count = pw_coalesce_accesses(op, words, LINES_PER_PAGE_SHIFT, lines);
     uint64_t last = UINT64_MAX;
     q->profile.lines += count;
     for (unsigned i = 0; i < count; i++) {

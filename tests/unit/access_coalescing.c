@@ -1,5 +1,5 @@
 /* The coalescer's tables: which lines, sectors and fully written sectors an instruction of a warp comes to. */
-#include "gpu/coalesce.h"
+#include "gpu/access_coalescing.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void check_stores(const struct affine_row *rows, size_t count)
         struct pw_op op = {.kind = PW_OP_STORE, .form = PW_FORM_AFFINE, .bytes = r->bytes, .count_or_mask = r->mask};
         const uint64_t words[] = {BASE + (uint64_t)r->offset, (uint64_t)r->stride};
         struct pw_line_access out[PW_MAX_LINES];
-        assert_lines(out, pw_coalesce(&op, words, PAGE_SHIFT, out), r->lines, r->count);
+        assert_lines(out, pw_coalesce_accesses(&op, words, PAGE_SHIFT, out), r->lines, r->count);
     }
 }
 
@@ -138,7 +138,7 @@ static void wide_strides_make_one_access_per_lane(void **state)
             uint64_t words[PW_WARP_LANES] = {BASE + 32, (uint64_t)strides[i]};
             for (unsigned lane = 0; form == PW_FORM_LANES && lane < PW_WARP_LANES; lane++)
                 words[lane] = BASE + 32 + lane * (uint64_t)strides[i];
-            assert_int_equal(pw_coalesce(&op, words, PAGE_SHIFT, out), PW_WARP_LANES);
+            assert_int_equal(pw_coalesce_accesses(&op, words, PAGE_SHIFT, out), PW_WARP_LANES);
             for (unsigned lane = 0; lane < PW_WARP_LANES; lane++) {
                 assert_int_equal(out[lane].line, BASE_LINE + lane * strides[i] / PW_LINE_BYTES);
                 assert_int_equal(out[lane].sectors, 0x2);
@@ -152,7 +152,7 @@ static void every_lane_may_straddle_two_lines(void **state)
     struct pw_op op = {.kind = PW_OP_STORE, .form = PW_FORM_AFFINE, .bytes = 16, .count_or_mask = ALL};
     const uint64_t words[] = {BASE + PW_LINE_BYTES - 8, 2 * PW_LINE_BYTES};
     struct pw_line_access out[PW_MAX_LINES];
-    assert_int_equal(pw_coalesce(&op, words, PAGE_SHIFT, out), PW_MAX_LINES);
+    assert_int_equal(pw_coalesce_accesses(&op, words, PAGE_SHIFT, out), PW_MAX_LINES);
     for (unsigned i = 0; i < PW_MAX_LINES; i++) {
         assert_int_equal(out[i].line, BASE_LINE + i);
         assert_int_equal(out[i].sectors, i % 2 ? 0x1 : 0x8);
@@ -174,11 +174,11 @@ static void scattered_lanes_are_grouped_by_page_in_order_of_the_lowest_lane(void
     struct pw_line_access out[PW_MAX_LINES];
     static const struct expected by_page[] = {{64, 0x1, 0}, {70, 0x9, 0}, {65, 0x2, 0}, {3, 0x1, 0},
                                               {1, 0x8, 0},  {2, 0x1, 0},  {32, 0x8, 0}};
-    assert_lines(out, pw_coalesce(&op, words, PAGE_SHIFT, out), by_page, 7);
+    assert_lines(out, pw_coalesce_accesses(&op, words, PAGE_SHIFT, out), by_page, 7);
     /* All of it lies in one page of 2 MiB: the order of the lanes. */
     static const struct expected by_lane[] = {{64, 0x1, 0}, {3, 0x1, 0}, {70, 0x9, 0}, {32, 0x8, 0},
                                               {1, 0x8, 0},  {2, 0x1, 0}, {65, 0x2, 0}};
-    assert_lines(out, pw_coalesce(&op, words, 14, out), by_lane, 7);
+    assert_lines(out, pw_coalesce_accesses(&op, words, 14, out), by_lane, 7);
 }
 
 static void scattered_lanes_can_fill_a_sector_together(void **state)
@@ -189,9 +189,9 @@ static void scattered_lanes_can_fill_a_sector_together(void **state)
         words[lane] = BASE + (lane * 13 % PW_WARP_LANES) * 4;
     struct pw_op op = {.kind = PW_OP_STORE, .form = PW_FORM_LANES, .bytes = 4, .count_or_mask = ALL};
     struct pw_line_access out[PW_MAX_LINES];
-    assert_lines(out, pw_coalesce(&op, words, PAGE_SHIFT, out), (struct expected[]){{0, 0xf, 0xf}}, 1);
+    assert_lines(out, pw_coalesce_accesses(&op, words, PAGE_SHIFT, out), (struct expected[]){{0, 0xf, 0xf}}, 1);
     words[31] = words[30];
-    assert_lines(out, pw_coalesce(&op, words, PAGE_SHIFT, out), (struct expected[]){{0, 0xf, 0xb}}, 1);
+    assert_lines(out, pw_coalesce_accesses(&op, words, PAGE_SHIFT, out), (struct expected[]){{0, 0xf, 0xb}}, 1);
 }
 
 int main(void)

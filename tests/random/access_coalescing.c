@@ -1,5 +1,5 @@
 /* The coalescer under random instructions, against sets of bytes kept lane by lane. */
-#include "gpu/coalesce.h"
+#include "gpu/access_coalescing.h"
 #include "sim/random.h"
 
 #include <setjmp.h>
@@ -61,7 +61,7 @@ static void check(const struct pw_op *op, const uint64_t *words, unsigned page_s
             touch(&m, address + i);
     }
     struct pw_line_access out[PW_MAX_LINES];
-    unsigned count = pw_coalesce(op, words, page_shift, out), at = 0;
+    unsigned count = pw_coalesce_accesses(op, words, page_shift, out), at = 0;
     assert_int_equal(count, m.count);
     bool done[PW_MAX_LINES] = {0};
     for (unsigned i = 0; i < m.count; i++)

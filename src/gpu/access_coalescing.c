@@ -1,5 +1,5 @@
 /* Coalescing: a fast path for lanes that all lie side by side, and the general case, run by run of those that do. */
-#include "gpu/coalesce.h"
+#include "gpu/access_coalescing.h"
 
 #include <string.h>
 
@@ -100,7 +100,8 @@ static inline void add_bytes(struct builder *b, uint64_t line, uint32_t first, u
         b->written[b->at] |= bytes_of(first, outer);
 }
 
-/* Adds [first, outer), which some lanes access one after another. It lies in an allocation, so that it does not wrap. */
+/* Adds [first, outer), which some lanes access one after another. It lies in an allocation, so that it does not
+ * wrap. */
 static inline void add_run(struct builder *b, uint64_t first, uint64_t outer)
 {
     uint64_t line = first >> PW_LINE_SHIFT, last = (outer - 1) >> PW_LINE_SHIFT;
@@ -174,8 +175,8 @@ static unsigned coalesce_lanes(const struct pw_op *op, const uint64_t *words, un
     return b.count;
 }
 
-unsigned pw_coalesce(const struct pw_op *op, const uint64_t *words, unsigned page_shift,
-                     struct pw_line_access out[PW_MAX_LINES])
+unsigned pw_coalesce_accesses(const struct pw_op *op, const uint64_t *words, unsigned page_shift,
+                              struct pw_line_access out[PW_MAX_LINES])
 {
     uint32_t mask = op->count_or_mask, bytes = op->bytes;
     uint32_t first = (uint32_t)__builtin_ctz(mask), run = mask >> first;
