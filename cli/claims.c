@@ -45,7 +45,8 @@ static bool check_papers(int count, char **names, int *out_status)
     return true;
 }
 
-/* The place of a word in a list that ends with NULL; `count` when it was not given, negative when it is none of them. */
+/* The place of a word in a list that ends with NULL; `count` when it was not given, negative when it is none of
+ * them. */
 static int choose(const char *what, const char *word, const char *const *names, int count, int *out_status)
 {
     if (!word)

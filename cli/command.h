@@ -65,11 +65,12 @@ int pw_cli_report(const struct pw_error *err);
 /* Says that `wrong` is no KIND, suggests the nearest of `names`, and returns the exit code. */
 int pw_cli_unknown(const char *kind, const char *wrong, const char *const *names, const char *see);
 
-/* Catches SIGINT, SIGTERM and SIGHUP from now on; what is returned becomes true at the first one, and a second one kills. */
+/* Catches SIGINT, SIGTERM and SIGHUP from now on; what is returned becomes true at the first one, and a second one
+ * kills. */
 const volatile bool *pw_cli_catch_interrupts(void);
 
-/* The command as a shell would take it again, "pagewalk run -w 'a b'"; the caller's to free, NULL without memory. argv[0]
- * is the subcommand; to be called before pw_cli_parse, which moves what is there. */
+/* The command as a shell would take it again, "pagewalk run -w 'a b'"; the caller's to free, NULL without memory.
+ * argv[0] is the subcommand; to be called before pw_cli_parse, which moves what is there. */
 char *pw_cli_command_line(int argc, char **argv);
 
 /* Help texts on standard output; the exit code. */

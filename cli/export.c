@@ -1,8 +1,8 @@
 /* pagewalk export: the runs of a result store, for programs that read CSV or JSON.
  *
- * A store may be larger than memory, so pieces go to the file as they come. A file that is replaced appears when the last
- * one is written; standard output, a pipe and a device get them at once, so there a failure in the middle shows only in the
- * exit code. */
+ * A store may be larger than memory, so pieces go to the file as they come. A file that is replaced appears when the
+ * last one is written; standard output, a pipe and a device get them at once, so there a failure in the middle shows
+ * only in the exit code. */
 #include "command.h"
 
 #include "exp/format/output.h"

@@ -1,5 +1,5 @@
-/* Interrupts: the first one ends the work in good order, a second one kills. A terminal that goes away (SIGHUP) is one too,
- * but not under nohup, which has the signal ignored. */
+/* Interrupts: the first one ends the work in good order, a second one kills. A terminal that goes away (SIGHUP) is one
+ * too, but not under nohup, which has the signal ignored. */
 #include "command.h"
 
 #include <signal.h>

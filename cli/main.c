@@ -2,7 +2,8 @@
  * of arguments and output to a terminal.
  *
  * Exit codes: 0 success, 1 the run failed (or, for diff, the results differ), 2 a mistake of the user's, 130
- * interrupted, 141 (without a message) when the reader of standard output has gone. A message is one line on standard error that begins with "pagewalk: ". */
+ * interrupted, 141 (without a message) when the reader of standard output has gone. A message is one line on standard
+ * error that begins with "pagewalk: ". */
 #include "command.h"
 
 #include <fcntl.h>

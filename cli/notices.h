@@ -18,8 +18,8 @@ void pw_cli_notices_add(struct pw_cli_notices *n, const char *format, ...) __att
 /* A pw_notice_visit with notices as its context. */
 void pw_cli_notices_visit(void *notices, const char *message);
 
-/* Adds the notices that all of these runs have in common, prints everything and frees it. Returns the exit code: that of a
- * mistake in a specification, or of --strict. */
+/* Adds the notices that all of these runs have in common, prints everything and frees it. Returns the exit code: that
+ * of a mistake in a specification, or of --strict. */
 int pw_cli_notices_finish(struct pw_cli_notices *n, const struct pw_run_spec *specs, size_t count, bool strict);
 
 #endif

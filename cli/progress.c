@@ -1,6 +1,6 @@
 /* The progress bar: how far, how fast, how much longer. A run that ends within two seconds never shows one. Time left
- * assumes that the rest of the launches goes at the speed of those so far. Where no time is simulated there are no cycles
- * to show. */
+ * assumes that the rest of the launches goes at the speed of those so far. Where no time is simulated there are no
+ * cycles to show. */
 #include "progress.h"
 
 #include "exp/format/text.h"

@@ -81,8 +81,8 @@ struct pw_app_result {
     unsigned checks; /* that held, with verify */
 };
 
-/* A managed allocation, or several of the same name: what demand paging did to it. The counters are those of the metrics
- * uvm.NAME, and of all allocations of an application add up to them, over the whole run. Pages are of 4 KiB. */
+/* A managed allocation, or several of the same name: what demand paging did to it. The counters are those of the
+ * metrics uvm.NAME, and of all allocations of an application add up to them, over the whole run. Pages are of 4 KiB. */
 struct pw_allocation_result {
     const char *name;
     unsigned app;
@@ -94,8 +94,8 @@ struct pw_allocation_result {
     uint64_t pages_evicted, pages_written, pages_thrashed;
 };
 
-/* A state of warps, and the cycles that an application's warps spent in it. Those of all states add up to the cycles that
- * its warps were resident. */
+/* A state of warps, and the cycles that an application's warps spent in it. Those of all states add up to the cycles
+ * that its warps were resident. */
 struct pw_breakdown_row {
     unsigned app;
     const char *state; /* "issue", "walk_queue"; also the metric warp.STATE */
@@ -126,8 +126,8 @@ struct pw_result {
     uint64_t seed, cycles;
     double nanoseconds;
     const char *machine, *design;
-    /* Over all applications: the sum of their IPC; and, where they were run alone too, the sum of IPC / IPC alone and the
-     * largest IPC alone / IPC (0 otherwise). */
+    /* Over all applications: the sum of their IPC; and, where they were run alone too, the sum of IPC / IPC alone and
+     * the largest IPC alone / IPC (0 otherwise). */
     double ipc_throughput, weighted_speedup, unfairness;
     size_t app_count;
     struct pw_app_result *apps;

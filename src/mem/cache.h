@@ -4,9 +4,10 @@
  * fetches all four. A sector can be dirty without being valid: a store has written part of it and nothing has been
  * fetched (write-validate, as in GPU L2 caches); a later read fetches it and merges.
  *
- * The ways of a set are kept in the order of their last use, so replacement takes the last one, and a use moves a way to
- * the front. Line numbers and states lie in two arrays: the numbers of a 16-way set are one host cache line, compared
- * four at a time. Any number of sets and ways works; the set number is a remainder by a precomputed reciprocal.
+ * The ways of a set are kept in the order of their last use, so replacement takes the last one, and a use moves a way
+ * to the front. Line numbers and states lie in two arrays: the numbers of a 16-way set are one host cache line,
+ * compared four at a time. Any number of sets and ways works; the set number is a remainder by a precomputed
+ * reciprocal.
  *
  * A way is named by struct pw_way, which is good until the next call that changes the cache. */
 #ifndef PW_MEM_CACHE_H

@@ -77,7 +77,8 @@ struct pw_dram_wiring {
     void *client; /* the L2 slices of this channel; a callback may submit */
     /* The number within the channel of the line of a request that has waited for a place in its queue. */
     uint32_t (*local_line)(void *client, const struct pw_request *r);
-    /* Optional: a read's column access has issued, so that its data will soon be here: a hint, for the host's caches. */
+    /* Optional: a read's column access has issued, so that its data will soon be here: a hint, for the host's
+     * caches. */
     void (*read_scheduled)(void *client, const struct pw_request *r);
     /* A read has brought its last data (the client owns the request again), at core cycle now. */
     void (*read_done)(void *client, struct pw_request *r, pw_cycle now);

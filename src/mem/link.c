@@ -1,10 +1,10 @@
 /* The host link: transfer times from measured points or from a line, and one queue per direction.
  *
  * Both models are the same curve: points of (bytes, time) with straight lines between them, the first and the last line
- * going on outside. Where bandwidth does not fall from point to point (which is checked), each line meets zero bytes at or
- * above zero time, so that along the whole curve time grows with the size and bandwidth does not fall. The line meeting
- * zero bytes is the constant start cost of a transfer (UVM, Sec. 4.1). The table's default is Table 1 of the same paper,
- * measured for reads by the GPU and used for both directions.
+ * going on outside. Where bandwidth does not fall from point to point (which is checked), each line meets zero bytes at
+ * or above zero time, so that along the whole curve time grows with the size and bandwidth does not fall. The line
+ * meeting zero bytes is the constant start cost of a transfer (UVM, Sec. 4.1). The table's default is Table 1 of the
+ * same paper, measured for reads by the GPU and used for both directions.
  *
  * Numbers with a point are turned into bytes per second and femtoseconds once, when the link is made; from there on
  * everything is integers, so that no compiler can move an event. */

@@ -1,8 +1,8 @@
 /* The link between host and GPU: two directions that do not disturb each other, one transfer at a time in each.
  *
- * A transfer takes bytes / bandwidth(bytes). `table`: bandwidth by transfer size through measured points (UVM, Table 1),
- * interpolated so that bandwidth and time both grow with the size; outside the points the start cost implied by the first
- * two and the bandwidth implied by the last two go on. `linear`: a start cost and a rate, by direction.
+ * A transfer takes bytes / bandwidth(bytes). `table`: bandwidth by transfer size through measured points (UVM, Table
+ * 1), interpolated so that bandwidth and time both grow with the size; outside the points the start cost implied by the
+ * first two and the bandwidth implied by the last two go on. `linear`: a start cost and a rate, by direction.
  *
  * Small transfers, of single accesses, have a queue of their own: they go one after the other at the rate that long
  * transfers approach, without a start cost, and pass between the packets of the transfers above, as PCIe lets them. The
@@ -46,8 +46,8 @@ const struct pw_link_counters *pw_link_counters(const struct pw_link *l, enum pw
 /* Cycles that one transfer takes. */
 pw_cycle pw_link_cycles(const struct pw_link *l, enum pw_link_direction direction, uint64_t bytes);
 
-/* Queues a transfer that may start at `ready`, after those queued before it in its direction; returns when it ends. `done`
- * (may be NULL) is called then. */
+/* Queues a transfer that may start at `ready`, after those queued before it in its direction; returns when it ends.
+ * `done` (may be NULL) is called then. */
 pw_cycle pw_link_send(struct pw_link *l, enum pw_link_direction direction, uint64_t bytes, pw_cycle ready,
                       pw_event_fn *done, void *object, uint64_t argument);
 

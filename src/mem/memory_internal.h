@@ -50,8 +50,8 @@ struct pw_memory {
     struct pw_remote remote;
 };
 
-/* Events, whose object is the slice or the memory and whose argument is the request: its last flit is at its slice; it has
- * passed the input port; a reply's last flit is at its SM. */
+/* Events, whose object is the slice or the memory and whose argument is the request: its last flit is at its slice; it
+ * has passed the input port; a reply's last flit is at its SM. */
 void pw_slice_arrive(void *object, uint64_t argument, pw_cycle now);
 void pw_slice_accept(void *object, uint64_t argument, pw_cycle now);
 void pw_memory_arrive_at_sm(void *object, uint64_t argument, pw_cycle now);

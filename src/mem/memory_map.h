@@ -42,10 +42,10 @@ static inline uint32_t pw_fold(uint32_t x)
     return x;
 }
 
-/* Slices take a hash of another kind than channels: two of the same kind would choose slice and channel by the same bits
- * and leave half of the pairs unused. So do pages over channels: the bits that choose a page's channel lie among those
- * that choose its sets, and folded alike they would leave one of n applications, whose frames are every n-th, a fraction
- * of the sets. They take it twice, since once is nearly periodic and some n would find the period. */
+/* Slices take a hash of another kind than channels: two of the same kind would choose slice and channel by the same
+ * bits and leave half of the pairs unused. So do pages over channels: the bits that choose a page's channel lie among
+ * those that choose its sets, and folded alike they would leave one of n applications, whose frames are every n-th, a
+ * fraction of the sets. They take it twice, since once is nearly periodic and some n would find the period. */
 static inline uint32_t pw_scatter(uint32_t x)
 {
     return x * 0x9e3779b1U >> 16;
@@ -72,8 +72,8 @@ static inline uint32_t pw_slice_line(const struct pw_memory_map *m, uint32_t lin
 }
 
 /* What chooses a line's set within its slice: its number there, hashed, since the frames of one of n applications are
- * those congruent to each other modulo n and would otherwise share a fraction of the sets. One-to-one over aligned powers of
- * two, so that what is contiguous still spreads evenly. */
+ * those congruent to each other modulo n and would otherwise share a fraction of the sets. One-to-one over aligned
+ * powers of two, so that what is contiguous still spreads evenly. */
 static inline uint32_t pw_set_index(const struct pw_memory_map *m, uint32_t line)
 {
     return pw_fold(pw_slice_line(m, line));

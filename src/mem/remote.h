@@ -1,10 +1,10 @@
 /* Remote accesses: lines of host memory that an SM reads and writes over the link (zero-copy).
  *
  * A physical line behind the end of device memory lies in host memory. It is cached in the L1 like any other, and what
- * misses there goes through the crossbar to the host interface instead of to an L2 slice; the L2 holds no host lines.
- * A read takes one of `reads` tags, and its data leaves the host `latency` cycles after it got the tag; it crosses the
- * link and the crossbar back. A store takes the way out: it counts as done half the latency after its last byte has left. An
- * atomic whose result is wanted is both, one after the other.
+ * misses there goes through the crossbar to the host interface instead of to an L2 slice; the L2 holds no host lines. A
+ * read takes one of `reads` tags, and its data leaves the host `latency` cycles after it got the tag; it crosses the
+ * link and the crossbar back. A store takes the way out: it counts as done half the latency after its last byte has
+ * left. An atomic whose result is wanted is both, one after the other.
  *
  * A request moves the sectors it is for, rounded up to `bytes`; requests without data take no bandwidth, as in the
  * crossbar. How such small transfers share the link with pages on the move is said in mem/link.h. */

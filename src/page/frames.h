@@ -12,8 +12,8 @@
 
 struct pw_frames;
 
-/* 0 is "free"; applications are 1 + asid; page tables of an application PW_OWNER_TABLE + asid; data that was there before
- * any application PW_OWNER_FRAGMENT. */
+/* 0 is "free"; applications are 1 + asid; page tables of an application PW_OWNER_TABLE + asid; data that was there
+ * before any application PW_OWNER_FRAGMENT. */
 typedef uint16_t pw_owner;
 enum { PW_OWNER_FREE = 0, PW_OWNER_APP = 1, PW_OWNER_TABLE = 0x4000, PW_OWNER_FRAGMENT = 0x7fff };
 

@@ -2,8 +2,8 @@
  *
  * A program that links the library may have called setlocale(LC_ALL, ""), and then strtod and printf use the decimal
  * comma of its user. Files, options, messages and results always have a point. These functions switch the calling
- * thread alone, and only for the one conversion, so callbacks see the program's own locale. Whatever in the library reads
- * or prints floating point goes through them. */
+ * thread alone, and only for the one conversion, so callbacks see the program's own locale. Whatever in the library
+ * reads or prints floating point goes through them. */
 #ifndef PW_SIM_C_LOCALE_H
 #define PW_SIM_C_LOCALE_H
 

@@ -69,8 +69,8 @@ void pw_events_destroy(struct pw_events *q);
 /* pw_events_post where the bucket has no block with room, or the time lies beyond the wheel. */
 void pw_events_post_slowly(struct pw_events *q, pw_cycle time, pw_event_fn *run, void *object, uint64_t argument);
 
-/* Posts an event for `time`, which must not lie in the past. The slow half is called last and with the same arguments, so
- * that the fast one saves no registers. */
+/* Posts an event for `time`, which must not lie in the past. The slow half is called last and with the same arguments,
+ * so that the fast one saves no registers. */
 static inline void pw_events_post(struct pw_events *q, pw_cycle time, pw_event_fn *run, void *object, uint64_t argument)
 {
     struct pw_event_block *last = q->wheel[time & (PW_WHEEL_CYCLES - 1)].last;

@@ -1,7 +1,7 @@
 /* A file that appears whole or not at all: it is written beside its target and takes its place when it is complete.
  *
- * A target that is a symbolic link is followed, so that the link stays, also where it points to no file yet; a target that exists keeps its mode. One that is
- * no regular file cannot be replaced and is refused. */
+ * A target that is a symbolic link is followed, so that the link stays, also where it points to no file yet; a target
+ * that exists keeps its mode. One that is no regular file cannot be replaced and is refused. */
 #ifndef PW_SIM_NEW_FILE_H
 #define PW_SIM_NEW_FILE_H
 

@@ -2,8 +2,8 @@
  *
  * Numbers with units are exact: the digits are read as an integer and a power of ten, multiplied by the unit in 128
  * bits and divided once. "1.5MB" is accepted because it is a whole number of bytes, "0.3B" is not. A time becomes
- * cycles rounded up, since hardware cannot answer within a part of a cycle. Only PW_OPTION_NUMBER is floating point, with a
- * decimal point in every locale. */
+ * cycles rounded up, since hardware cannot answer within a part of a cycle. Only PW_OPTION_NUMBER is floating point,
+ * with a decimal point in every locale. */
 #include "sim/option_value.h"
 
 #include "sim/c_locale.h"
@@ -160,8 +160,8 @@ static void format_limit(const struct pw_option *row, double limit, char *out, s
         format_number(limit, out, capacity);
 }
 
-/* "1 to 64", "4KB to 1GB", in units that can be typed back; "at least 0.5". A size without limit has what 64 bits hold, in
- * whole terabytes. */
+/* "1 to 64", "4KB to 1GB", in units that can be typed back; "at least 0.5". A size without limit has what 64 bits hold,
+ * in whole terabytes. */
 static void format_range(const struct pw_option *row, char *out, size_t capacity)
 {
     char least[32], most[32];

@@ -16,8 +16,8 @@ static inline enum pw_status pw_status_passed(enum pw_status status)
     return status;
 }
 
-/* Fills in err and returns status, so that callers write `return pw_fail(err, …);`. A macro, so that compilers and static
- * checks see that what is returned is a failure. */
+/* Fills in err and returns status, so that callers write `return pw_fail(err, …);`. A macro, so that compilers and
+ * static checks see that what is returned is a failure. */
 #define pw_fail(err, status, ...) pw_status_passed((pw_error_set((err), (status), __VA_ARGS__), (status)))
 
 /* pw_fail for a failed allocation of what is named. */

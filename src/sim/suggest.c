@@ -1,10 +1,10 @@
 /* "Did you mean": the known name nearest to what was written.
  *
  * Nearness is the optimal string alignment distance: insert, delete, replace or swap two neighbours, one point each;
- * upper and lower case are the same letter. Beyond a third of the length a suggestion is more often noise than help;
- * a group that is right ("l2_tlb.") does not count for that. Where nothing is but one letter away, a name of the same group
- * that has the wrong one as a word in it (l2_tlb.base_entries for l2_tlb.entries) is preferred. What is longer than any
- * name of ours is not compared. */
+ * upper and lower case are the same letter. Beyond a third of the length a suggestion is more often noise than help; a
+ * group that is right ("l2_tlb.") does not count for that. Where nothing is but one letter away, a name of the same
+ * group that has the wrong one as a word in it (l2_tlb.base_entries for l2_tlb.entries) is preferred. What is longer
+ * than any name of ours is not compared. */
 #include "sim/option.h"
 
 #include <ctype.h>
@@ -58,8 +58,8 @@ static bool ends_word(char c)
     return !c || strchr("._-", c);
 }
 
-/* Whether `word` stands in the last part of `name`, between points, dashes, underscores or the ends: a group alone is no
- * name. */
+/* Whether `word` stands in the last part of `name`, between points, dashes, underscores or the ends: a group alone is
+ * no name. */
 static bool has_word(const char *name, const char *word, size_t length)
 {
     for (const char *at = name; (at = strcasestr(at, word)); at++)

@@ -1,9 +1,9 @@
 /* What happened when, for people to look at: intervals on tracks, as a file that Perfetto and chrome://tracing open.
  *
- * A unit that is given a timeline adds its tracks when it is created and records an interval when it ends; a unit that is
- * given none (NULL) records nothing. Recording has no influence on the simulation. Intervals go to a buffered file as
- * they come, so memory stays as it is however long the run; what lies beyond the limit is counted and left out, and the
- * file says so. Times are nanoseconds of simulated time, rounded, so that what does not overlap in cycles does not
+ * A unit that is given a timeline adds its tracks when it is created and records an interval when it ends; a unit that
+ * is given none (NULL) records nothing. Recording has no influence on the simulation. Intervals go to a buffered file
+ * as they come, so memory stays as it is however long the run; what lies beyond the limit is counted and left out, and
+ * the file says so. Times are nanoseconds of simulated time, rounded, so that what does not overlap in cycles does not
  * overlap in the file. Failures to write are remembered and reported by pw_timeline_finish. */
 #ifndef PW_SIM_TIMELINE_H
 #define PW_SIM_TIMELINE_H
@@ -28,8 +28,8 @@ void pw_timeline_destroy(struct pw_timeline *t);
 /* Adds a group of tracks; returns its number. */
 uint32_t pw_timeline_group(struct pw_timeline *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds tracks to a group; several are numbered behind their name, which must outlive the recording. Returns the number of
- * the first. */
+/* Adds tracks to a group; several are numbered behind their name, which must outlive the recording. Returns the number
+ * of the first. */
 uint32_t pw_timeline_tracks(struct pw_timeline *t, uint32_t group, const char *name, uint32_t count);
 
 /* [from, to) on a track. Intervals of one track do not overlap. */
@@ -46,8 +46,8 @@ void pw_timeline_record(struct pw_timeline *t, const struct pw_interval *interva
 /* Simulated time ends here: later intervals are left out, those that reach beyond are cut. */
 void pw_timeline_end(struct pw_timeline *t, pw_cycle outer);
 
-/* Tracks for intervals that may overlap: each takes the first that is free, and there are as many as have been needed at
- * a time. Intervals are to be taken in the order in which they begin. */
+/* Tracks for intervals that may overlap: each takes the first that is free, and there are as many as have been needed
+ * at a time. Intervals are to be taken in the order in which they begin. */
 struct pw_lanes {
     struct pw_timeline *timeline;
     uint32_t group, count;

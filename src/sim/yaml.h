@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Called once per scalar, in file order; a status other than PW_OK stops the reading and is returned, with "FILE:LINE: "
- * put before the message. */
+/* Called once per scalar, in file order; a status other than PW_OK stops the reading and is returned, with "FILE:LINE:
+ * " put before the message. */
 typedef enum pw_status pw_yaml_visit(void *context, const char *key, const char *value, int line, struct pw_error *err);
 
 enum pw_status pw_yaml_read_text(const char *text, size_t length, const char *file_name, pw_yaml_visit *visit,

@@ -1,8 +1,8 @@
 /* What demand paging did to each allocation, at the end of a run.
  *
- * Allocations of one name are one row: a program that allocates its arrays anew in every iteration, or starts over beside
- * a longer one, has as many rows as it has arrays. So rows add up to the application's metrics whatever happened. The log
- * of page accesses has the allocations of the first run only, each for itself. */
+ * Allocations of one name are one row: a program that allocates its arrays anew in every iteration, or starts over
+ * beside a longer one, has as many rows as it has arrays. So rows add up to the application's metrics whatever
+ * happened. The log of page accesses has the allocations of the first run only, each for itself. */
 #include "system/system.h"
 
 #include "uvm/allocation.h"

@@ -1,8 +1,9 @@
 /* The life of an application: its host program, its memory, its launches, and its starting over.
  *
  * Programs that start together have their memory backed together, one page of each in turn, as a driver sees their
- * requests, or, with apps.backing = one-by-one, each in its turn altogether (docs/decisions.md). A program that ends while others have not finished starts over from the beginning, in
- * an empty address space (MASK, Section 6: the application that finishes first is relaunched). */
+ * requests, or, with apps.backing = one-by-one, each in its turn altogether (docs/decisions.md). A program that ends
+ * while others have not finished starts over from the beginning, in an empty address space (MASK, Section 6: the
+ * application that finishes first is relaunched). */
 #include "system/system.h"
 
 #include <stdlib.h>

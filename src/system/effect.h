@@ -1,8 +1,8 @@
 /* Which options can have an effect in a run at all, given what the others are.
  *
- * Much of a machine is idle under most designs: without demand paging nothing asks how long a far fault takes. A table in
- * effect.c says of each such option what the others must be for it to matter. It is what a user is told who sets an option in
- * vain, what the reference page says, and what a test runs through, both ways. */
+ * Much of a machine is idle under most designs: without demand paging nothing asks how long a far fault takes. A table
+ * in effect.c says of each such option what the others must be for it to matter. It is what a user is told who sets an
+ * option in vain, what the reference page says, and what a test runs through, both ways. */
 #ifndef PW_SYSTEM_EFFECT_H
 #define PW_SYSTEM_EFFECT_H
 
@@ -27,8 +27,8 @@ extern const struct pw_effect_rule pw_effect_rules[];
 bool pw_effect_rule_is_about(const struct pw_effect_rule *rule, const char *option);
 bool pw_effect_rule_holds(const struct pw_effect_rule *rule, const struct pw_options *o, unsigned apps);
 
-/* The rule because of which an option can change nothing while the others are as they are, with so many applications; NULL
- * where there is none. */
+/* The rule because of which an option can change nothing while the others are as they are, with so many applications;
+ * NULL where there is none. */
 const struct pw_effect_rule *pw_effect_broken_rule(const struct pw_options *o, unsigned apps, const char *name,
                                                    bool of_machine_only);
 

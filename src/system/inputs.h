@@ -6,16 +6,16 @@
 
 #include "pagewalk/pagewalk.h"
 
-/* Options and configuration of a run; out_design (capacity bytes) gets the canonical names of its designs. On PW_OK *out
- * is the caller's to destroy. */
+/* Options and configuration of a run; out_design (capacity bytes) gets the canonical names of its designs. On PW_OK
+ * *out is the caller's to destroy. */
 enum pw_status pw_run_configure(const struct pw_run_spec *spec, struct pw_config *config, struct pw_options **out,
                                 char *out_design, size_t capacity, struct pw_error *err);
 
 /* The effective options as "name=value\n" in table order; the caller's to free. The workload is not looked at. */
 enum pw_status pw_run_options(const struct pw_run_spec *spec, char **out, struct pw_error *err);
 
-/* Parses "A,B:k=v,…" into at most PW_MAX_APPS programs, the caller's to release (those before *out_count, after a failure
- * too). */
+/* Parses "A,B:k=v,…" into at most PW_MAX_APPS programs, the caller's to release (those before *out_count, after a
+ * failure too). */
 enum pw_status pw_run_programs(const char *text, struct pw_program *programs, unsigned *out_count,
                                struct pw_error *err);
 
@@ -23,8 +23,8 @@ enum pw_status pw_run_programs(const char *text, struct pw_program *programs, un
  * caller's to free. */
 enum pw_status pw_run_workload(const char *workload, char **out, struct pw_error *err);
 
-/* Builds what a run would simulate, and simulates nothing: finds mistakes that the options and the workload do not show by
- * themselves, such as a workload of two applications on one SM. */
+/* Builds what a run would simulate, and simulates nothing: finds mistakes that the options and the workload do not show
+ * by themselves, such as a workload of two applications on one SM. */
 enum pw_status pw_run_check(const struct pw_run_spec *spec, struct pw_error *err);
 
 /* How many SMs each of `apps` applications would have. */

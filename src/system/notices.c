@@ -1,9 +1,9 @@
 /* What a user is told about options that were set in vain, before anything runs.
  *
- * Everything that --set and the user's own design files set is looked at. A machine's own file describes hardware, used or
- * not: of it only what contradicts the machine's own choices is reported, such as the latency of a fixed walk where walks read
- * memory. Shipped files set much that most designs leave idle, and are not looked at. A value counts as set even if it is the
- * one that the option has anyway. */
+ * Everything that --set and the user's own design files set is looked at. A machine's own file describes hardware, used
+ * or not: of it only what contradicts the machine's own choices is reported, such as the latency of a fixed walk where
+ * walks read memory. Shipped files set much that most designs leave idle, and are not looked at. A value counts as set
+ * even if it is the one that the option has anyway. */
 #include "system/effect.h"
 #include "system/inputs.h"
 
@@ -49,7 +49,8 @@ static void report_sets(const struct report *r)
     }
 }
 
-/* Whether `origin`, "FILE:LINE", is in one of the files named in "NAME+FILE+…". Embedded files have other paths than names. */
+/* Whether `origin`, "FILE:LINE", is in one of the files named in "NAME+FILE+…". Embedded files have other paths than
+ * names. */
 static bool is_in_file(const char *names, const char *origin)
 {
     for (const char *at = names ? names : ""; *at; at += *at == '+') {

@@ -15,8 +15,8 @@ enum pw_status pw_pages_create(struct pw_node *n, struct pw_error *err);
 /* The machine is about to be taken apart: the manager hears nothing more. */
 void pw_pages_destroy(struct pw_node *n);
 
-/* Backs what is allocated and has no frames yet, in these applications' spaces in turn, or one allocation; the data comes
- * with the frames. */
+/* Backs what is allocated and has no frames yet, in these applications' spaces in turn, or one allocation; the data
+ * comes with the frames. */
 enum pw_status pw_pages_back(struct pw_system *s, unsigned first_app, unsigned count, unsigned *out_failed,
                              struct pw_error *err);
 enum pw_status pw_pages_back_one(struct pw_address_space *space, pw_vaddr base, struct pw_error *err);

@@ -11,8 +11,8 @@ const struct pw_option pw_paging_options[] = {
      false},
     {0}};
 
-/* Physical addresses are those of 2^32 lines of 128 bytes. Host memory lies behind device memory, from the next multiple of
- * 2 MiB on, so that large pages are aligned; a page's place there is its number. */
+/* Physical addresses are those of 2^32 lines of 128 bytes. Host memory lies behind device memory, from the next
+ * multiple of 2 MiB on, so that large pages are aligned; a page's place there is its number. */
 #define MOST_FRAMES (1ULL << (32 - PW_PAGE_SHIFT + PW_LINE_SHIFT))
 
 static uint64_t first_host_frame(const struct pw_node *n)
@@ -34,8 +34,8 @@ static bool map_remote(void *node, pw_asid asid, pw_vpn vpn, pw_page_id page)
            pw_address_space_map_host(space, vpn, (pw_pfn){(uint32_t)frame});
 }
 
-/* Page tables live in device memory too: a 64th of it is enough for eight times as much managed memory. Beyond that they take
- * room from data. */
+/* Page tables live in device memory too: a 64th of it is enough for eight times as much managed memory. Beyond that
+ * they take room from data. */
 enum { TABLE_SHARE = 64 };
 
 static bool map(void *node, pw_asid asid, pw_vpn vpn)

@@ -27,8 +27,8 @@ enum pw_status pw_paging_create(struct pw_system *s, struct pw_error *err);
 /* Before an application's kernels start. Returns true when they may start now; else `then` is called when they may. */
 bool pw_paging_before_launch(struct pw_app *a, pw_event_fn *then);
 
-/* Sends for what explicit prefetches have asked for: not before the first launch, when it is known how much memory there
- * is. */
+/* Sends for what explicit prefetches have asked for: not before the first launch, when it is known how much memory
+ * there is. */
 void pw_paging_send_wanted(struct pw_app *a);
 
 #endif

@@ -12,8 +12,8 @@
 
 struct pw_system;
 
-/* An application. When others have not finished yet, it starts over each time its program ends, so that the GPU stays as
- * full as it was; what counts is its first complete run. */
+/* An application. When others have not finished yet, it starts over each time its program ends, so that the GPU stays
+ * as full as it was; what counts is its first complete run. */
 struct pw_app {
     struct pw_system *system;
     unsigned index;

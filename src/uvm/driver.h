@@ -4,16 +4,16 @@
  * A page walk that finds no mapping becomes a far fault (UVM, Figure 1). How faults are served is an option:
  *   serial    one fault group after the other, each for fault_latency (the UVM paper's accounting);
  *   parallel  the latency of different faults overlaps (Mosaic: "load-to-use latency");
- *   batch     as the real driver does it: up to batch_faults faults are taken at a time, sorted by 2 MiB block, and served
- *             block by block; accesses are replayed when the whole batch is done.
+ *   batch     as the real driver does it: up to batch_faults faults are taken at a time, sorted by 2 MiB block, and
+ *             served block by block; accesses are replayed when the whole batch is done.
  * Serial and parallel decide what to bring in when the fault is registered, as the GMMU of the paper does, so later
  * faults on pages that are coming merge; batch decides when it takes the fault.
  *
- * A fetch that needs room evicts first: pages are unmapped and shot down at once, those to be written cross the link, and
- * only then may their room be used; the transfers of the fetch (the faulted pages, then each run of prefetched ones) are
- * queued on the link at once and start when there is room for all of them. If nothing may leave, prefetched pages are
- * given up and faulted ones wait until a page has been replayed or an access has ended. With a free-page buffer, room is
- * made ahead of need. */
+ * A fetch that needs room evicts first: pages are unmapped and shot down at once, those to be written cross the link,
+ * and only then may their room be used; the transfers of the fetch (the faulted pages, then each run of prefetched
+ * ones) are queued on the link at once and start when there is room for all of them. If nothing may leave, prefetched
+ * pages are given up and faulted ones wait until a page has been replayed or an access has ended. With a free-page
+ * buffer, room is made ahead of need. */
 #ifndef PW_UVM_DRIVER_H
 #define PW_UVM_DRIVER_H
 
@@ -51,13 +51,13 @@ struct pw_uvm_wiring {
     void *machine;
     /* Gives a page of 2^order its frame and maps it. False: no frame (the run fails). */
     bool (*map)(void *machine, pw_asid asid, pw_vpn vpn);
-    /* Page tables lie in the same memory and grow with what is mapped. The most frames that they may take when a page is
-     * mapped at vpn; and how many 4 KiB pages could be mapped now, in whole pages of 2^order, if tables took so many. Both
-     * NULL: memory is never short of what `frames` says. */
+    /* Page tables lie in the same memory and grow with what is mapped. The most frames that they may take when a page
+     * is mapped at vpn; and how many 4 KiB pages could be mapped now, in whole pages of 2^order, if tables took so
+     * many. Both NULL: memory is never short of what `frames` says. */
     unsigned (*table_growth)(void *machine, pw_asid asid, pw_vpn vpn);
     uint64_t (*mappable)(void *machine, uint64_t table_frames);
-    /* Maps a page where it is, in host memory. Page numbers are below host_pages, 0 when there is no such memory. False:
-     * no memory for the page table. */
+    /* Maps a page where it is, in host memory. Page numbers are below host_pages, 0 when there is no such memory.
+     * False: no memory for the page table. */
     bool (*map_remote)(void *machine, pw_asid asid, pw_vpn vpn, pw_page_id page);
     uint64_t host_pages;
     /* Takes the mapping away: no TLB and no cache knows the page afterwards. Its frame is free at once: frames are
@@ -91,8 +91,8 @@ enum pw_status pw_uvm_start(struct pw_uvm *u, struct pw_error *err);
  * False when the address is in no allocation. */
 bool pw_uvm_fault(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, pw_cycle now);
 
-/* The explicit prefetch call: asynchronous, no fault latency, whole blocks in order of address. `done` (may be NULL) when
- * the last page has arrived. */
+/* The explicit prefetch call: asynchronous, no fault latency, whole blocks in order of address. `done` (may be NULL)
+ * when the last page has arrived. */
 void pw_uvm_prefetch(struct pw_uvm *u, pw_asid asid, pw_vpn first, uint64_t pages, pw_cycle now, pw_event_fn *done,
                      void *object, uint64_t argument);
 
@@ -105,18 +105,20 @@ bool pw_uvm_prefetches(struct pw_uvm *u, const char *name);
 enum pw_status pw_uvm_check_advice(const struct pw_uvm *u, struct pw_error *err);
 bool pw_uvm_is_read_mostly(const struct pw_uvm *u, pw_asid asid, pw_vpn vpn);
 
-/* An access to a mapped page. False for a write to a copy that the host has too: it must wait, after pw_uvm_write_waits,
- * until it is replayed. */
+/* An access to a mapped page. False for a write to a copy that the host has too: it must wait, after
+ * pw_uvm_write_waits, until it is replayed. */
 bool pw_uvm_touch(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, bool write, pw_cycle now);
-/* A write waits for a page of a read-mostly allocation, here or on its way: it is replayed when there is no other copy. */
+/* A write waits for a page of a read-mostly allocation, here or on its way: it is replayed when there is no other
+ * copy. */
 void pw_uvm_write_waits(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, pw_cycle now);
-/* The last access in flight to some page has ended: a fetch that waits for room may find it now. Cheap when none does. */
+/* The last access in flight to some page has ended: a fetch that waits for room may find it now. Cheap when none
+ * does. */
 void pw_uvm_access_ended(struct pw_uvm *u, pw_cycle now);
 
 uint64_t pw_uvm_pending(const struct pw_uvm *u); /* faults, fetches and prefetch calls under way */
 size_t pw_uvm_describe(const struct pw_uvm *u, char *out, size_t capacity);
-/* To be asked when no event is left: PW_FAILED, with the memory size that would do, when faults wait for room that nothing
- * can make any more. */
+/* To be asked when no event is left: PW_FAILED, with the memory size that would do, when faults wait for room that
+ * nothing can make any more. */
 enum pw_status pw_uvm_stuck(const struct pw_uvm *u, struct pw_error *err);
 
 /* Fault batches (or single faults), for logs: one row each, kept when asked for. */

@@ -1,14 +1,14 @@
 /* Batch service, as the open part of NVIDIA's driver does it.
  *
- * An interrupt wakes the driver. It reads up to batch_faults faults from the fault buffer, sorts them by address and serves
- * them 2 MiB block by 2 MiB block: what to prefetch is decided with all faults of the batch in the block, room is made,
- * and the copy is waited for before the next block is looked at. When the last block is done all accesses are replayed
- * whose pages have come, also those whose faults were still in the buffer: the driver flushes it before it replays, and
- * who finds its page missing faults again. Then the next batch is read.
+ * An interrupt wakes the driver. It reads up to batch_faults faults from the fault buffer, sorts them by address and
+ * serves them 2 MiB block by 2 MiB block: what to prefetch is decided with all faults of the batch in the block, room
+ * is made, and the copy is waited for before the next block is looked at. When the last block is done all accesses are
+ * replayed whose pages have come, also those whose faults were still in the buffer: the driver flushes it before it
+ * replays, and who finds its page missing faults again. Then the next batch is read.
  *
  * The driver is busy for batch_latency before it has the faults of a batch, for block_latency in each block and for
- * batch_fault_latency with each fault; the copies take what the link takes. A page of the batch for which there is no room
- * waits; so that others can end and make room, what has come is replayed then, before the batch is done. */
+ * batch_fault_latency with each fault; the copies take what the link takes. A page of the batch for which there is no
+ * room waits; so that others can end and make room, what has come is replayed then, before the batch is done. */
 #include "uvm/driver_internal.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Fetches: pages of one block from the decision to their arrival.
  *
- * When a fetch is served, room is made for all of it. If not enough may leave, prefetched pages are given up and faulted
- * ones wait, in order, until an access has ended or a page has been replayed. What has room crosses the link: under serial
- * and parallel service the faulted pages first and then the prefetched ones, each run of contiguous pages in one transfer,
- * so that a faulted page splits the run that it lies in (UVM, Sec. 3.2 and 3.3); in a batch, whole runs, as the real driver
- * copies them. Pages can be used when their own transfer has ended. */
+ * When a fetch is served, room is made for all of it. If not enough may leave, prefetched pages are given up and
+ * faulted ones wait, in order, until an access has ended or a page has been replayed. What has room crosses the link:
+ * under serial and parallel service the faulted pages first and then the prefetched ones, each run of contiguous pages
+ * in one transfer, so that a faulted page splits the run that it lies in (UVM, Sec. 3.2 and 3.3); in a batch, whole
+ * runs, as the real driver copies them. Pages can be used when their own transfer has ended. */
 #include "uvm/driver_internal.h"
 
 #include <assert.h>

@@ -148,8 +148,8 @@ struct pw_uvm {
 void pw_uvm_fail(struct pw_uvm *u, enum pw_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Makes place behind the items [*first, *count) of a list; returns the list, or NULL when memory is out (the run has failed
- * then). */
+/* Makes place behind the items [*first, *count) of a list; returns the list, or NULL when memory is out (the run has
+ * failed then). */
 void *pw_uvm_make_place(struct pw_uvm *u, void *items, size_t *first, size_t *count, size_t *capacity, size_t size);
 
 struct fault *pw_faults_find(struct pw_uvm *u, pw_page_id page);
@@ -173,8 +173,8 @@ void pw_fetch_queue_add(struct fetch_queue *q, struct fetch *f);
 struct fetch *pw_fetch_queue_take(struct fetch_queue *q);
 /* NULL when memory is out. */
 struct fetch *pw_fetch_begin(struct pw_uvm *u, const struct pw_fetch *decided, enum fetch_owner owner, pw_cycle now);
-/* Gives a fetch room and queues its transfers; its owner hears when all of it has arrived. True when a part of it has to
- * wait for room. */
+/* Gives a fetch room and queues its transfers; its owner hears when all of it has arrived. True when a part of it has
+ * to wait for room. */
 bool pw_fetch_serve(struct fetch *f, pw_cycle now);
 /* All of a fetch has come: its owner goes on. */
 void pw_fetch_finish(struct fetch *f, pw_cycle now);

@@ -1,6 +1,6 @@
 /* The explicit prefetch call (cudaMemPrefetchAsync): pages move without having been asked for by an access, 2 MiB block
- * after 2 MiB block in order of address. One block is on its way at a time: the link is busy all the same, and pages that
- * came early in a large call may leave again for later ones, as they do on a real GPU. */
+ * after 2 MiB block in order of address. One block is on its way at a time: the link is busy all the same, and pages
+ * that came early in a large call may leave again for later ones, as they do on a real GPU. */
 #include "uvm/driver_internal.h"
 
 #include <stdlib.h>

@@ -1,12 +1,13 @@
 /* Room: what leaves, and when the place of what has left can be used.
  *
- * A page that leaves is unmapped at once. If it is written back, its place can be used when the write-back has ended (UVM,
- * Sec. 4.2: a fault with full memory waits for it too); otherwise at once. Write-backs of one eviction cross the link in
- * runs of contiguous pages (UVM, Sec. 5.2). A fetch that takes room takes what is free now first, then what becomes free
- * soonest. Which place goes to which page does not matter, so that room is a count with dates, not a list of frames.
+ * A page that leaves is unmapped at once. If it is written back, its place can be used when the write-back has ended
+ * (UVM, Sec. 4.2: a fault with full memory waits for it too); otherwise at once. Write-backs of one eviction cross the
+ * link in runs of contiguous pages (UVM, Sec. 5.2). A fetch that takes room takes what is free now first, then what
+ * becomes free soonest. Which place goes to which page does not matter, so that room is a count with dates, not a list
+ * of frames.
  *
- * Page tables lie in the same memory and stay while their program runs. Where they have taken more than was set aside for
- * them (wiring.frames), pages leave although managed data is below its capacity. */
+ * Page tables lie in the same memory and stay while their program runs. Where they have taken more than was set aside
+ * for them (wiring.frames), pages leave although managed data is below its capacity. */
 #include "uvm/driver_internal.h"
 
 static void keep_for_tables(struct fetch *f, uint32_t frames)

@@ -1,8 +1,8 @@
 /* The order of eviction candidates: dispatch over its kinds, and the one without any order.
  *
- * Random keeps the resident pages in a dense array and each page's place in it; a page that leaves is replaced by the last
- * one. A search shuffles as it goes (Fisher and Yates), so that each page is offered once and every draw is uniform over
- * those left. */
+ * Random keeps the resident pages in a dense array and each page's place in it; a page that leaves is replaced by the
+ * last one. A search shuffles as it goes (Fisher and Yates), so that each page is offered once and every draw is
+ * uniform over those left. */
 #include "uvm/order_internal.h"
 
 #include <stdlib.h>

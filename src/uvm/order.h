@@ -1,8 +1,9 @@
-/* In which order resident pages are offered for eviction. No operation scans: each takes a few steps, however many pages
- * there are.
+/* In which order resident pages are offered for eviction. No operation scans: each takes a few steps, however many
+ * pages there are.
  *
- * Pages are numbered by the caller: number / 512 is the 2 MiB block. About 8 bytes per page where the order is one of pages
- * (lru4k, random), less than one where it is one of blocks. Units larger than 4 KiB are known by their first page. */
+ * Pages are numbered by the caller: number / 512 is the 2 MiB block. About 8 bytes per page where the order is one of
+ * pages (lru4k, random), less than one where it is one of blocks. Units larger than 4 KiB are known by their first
+ * page. */
 #ifndef PW_UVM_ORDER_H
 #define PW_UVM_ORDER_H
 
@@ -32,8 +33,8 @@ uint64_t pw_order_pages(const struct pw_order *o);
 
 /* Candidates from the oldest on, after leaving out the oldest `reserved` pages (UVM, Sec. 5.3; ignored by random):
  * start, then next until it suits. Taking candidates changes nothing; leave, arrive and touch end the search. Orders of
- * blocks offer one page of each 64 KiB leaf, the first that is not left out. Under PW_ORDER_RANDOM every call draws from
- * the pages that this search has not offered yet. PW_NO_PAGE when there are no more.
+ * blocks offer one page of each 64 KiB leaf, the first that is not left out. Under PW_ORDER_RANDOM every call draws
+ * from the pages that this search has not offered yet. PW_NO_PAGE when there are no more.
  *
  * Finding the border of the reserved pages takes as many steps as it has moved since the last search, so its cost is
  * borne by the arrivals, touches and departures in between. */

@@ -2,11 +2,12 @@
  *
  * A doubly linked list of the blocks that have resident pages. Under LRU an arrival or a touch moves the block to the
  * young end and stamps the 64 KiB leaf; by arrival, a block keeps the place it got with its first page and a leaf the
- * stamp of its own. Stamps are unique, so the leaves of a block are visited in order by searching 32 of them each time for
- * the next larger stamp. Inside a leaf pages count in order of address.
+ * stamp of its own. Stamps are unique, so the leaves of a block are visited in order by searching 32 of them each time
+ * for the next larger stamp. Inside a leaf pages count in order of address.
  *
- * The border of the pages that are left out lies in a block; before_border counts the pages of the blocks before that one,
- * and a bit per block says whether it is one of them. Where in its block the border lies is found at the search. */
+ * The border of the pages that are left out lies in a block; before_border counts the pages of the blocks before that
+ * one, and a bit per block says whether it is one of them. Where in its block the border lies is found at the
+ * search. */
 #include "uvm/order_internal.h"
 
 #include <stdlib.h>

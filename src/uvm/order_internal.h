@@ -18,8 +18,8 @@ struct pw_page_list {
     pw_page_id cursor;
 };
 
-/* A list of blocks, oldest first; in a block, leaves by the time of their last access or (arrival order) first page. What
- * a touch moves is kept apart from what it stamps, so that many blocks' links share a line of the host's cache. */
+/* A list of blocks, oldest first; in a block, leaves by the time of their last access or (arrival order) first page.
+ * What a touch moves is kept apart from what it stamps, so that many blocks' links share a line of the host's cache. */
 struct pw_block_link {
     uint32_t next, previous;
     uint16_t count; /* of pages; in the list when it is not 0 */

@@ -1,9 +1,9 @@
 /* A page's life: decided, granted, arrived, touched.
  *
  * Pages are counted when they change state and never recounted, so nothing here takes longer with a larger footprint. A
- * touch that repeats the last one returns at once; else it reads one bit (accessed) and, for a write, a second one. Only
- * the first touch of a page after its arrival does more: it settles what the prefetcher earned and lets an awaited page
- * go. */
+ * touch that repeats the last one returns at once; else it reads one bit (accessed) and, for a write, a second one.
+ * Only the first touch of a page after its arrival does more: it settles what the prefetcher earned and lets an awaited
+ * page go. */
 #include "uvm/residency_internal.h"
 
 #include <assert.h>

@@ -3,11 +3,11 @@
  * Memory is kept in 2 MiB blocks (a block belongs to one allocation; allocations begin at multiples of 2 MiB). For each
  * page a few bits say whether it is resident, on its way, dirty, accessed, prefetched and not yet used, evicted before,
  * and awaited by an access that must be replayed before the page may leave. A fault is decided (what comes), makes room
- * (what leaves), is granted, and arrives; the timed driver (uvm/driver.h) puts time between these steps, the replayer of
- * page touches (exp/touch/replay.h) none.
+ * (what leaves), is granted, and arrives; the timed driver (uvm/driver.h) puts time between these steps, the replayer
+ * of page touches (exp/touch/replay.h) none.
  *
- * Where pages are larger than 4 KiB (page.size) all of this happens in units of whole pages: masks are widened to them. A
- * number of pages is always one of 4 KiB pages; only faults count whole units. */
+ * Where pages are larger than 4 KiB (page.size) all of this happens in units of whole pages: masks are widened to them.
+ * A number of pages is always one of 4 KiB pages; only faults count whole units. */
 #ifndef PW_UVM_RESIDENCY_H
 #define PW_UVM_RESIDENCY_H
 
@@ -87,8 +87,8 @@ enum pw_page_state { PW_PAGE_ABSENT, PW_PAGE_COMING, PW_PAGE_RESIDENT };
 enum pw_page_state pw_residency_state(const struct pw_residency *r, pw_page_id page);
 
 /* An access to a page that is resident or mapped remotely: on the hot path of runs with demand paging. The first one
- * after arrival is the replay of the access that waited for the page. False for a write to a copy, which has to collapse
- * first; nothing has changed then. */
+ * after arrival is the replay of the access that waited for the page. False for a write to a copy, which has to
+ * collapse first; nothing has changed then. */
 bool pw_residency_touch(struct pw_residency *r, pw_page_id page, bool write);
 
 /* Memory advice: of the allocation that a page is in. What is advised decides only what is written back (copies never
@@ -97,8 +97,8 @@ unsigned pw_residency_advice(const struct pw_residency *r, pw_page_id page);
 void pw_residency_advise(struct pw_residency *r, pw_page_id page, unsigned advice);
 bool pw_residency_is_remote(const struct pw_residency *r, pw_page_id page);
 void pw_residency_set_remote(struct pw_residency *r, pw_page_id page, bool remote);
-/* A resident page of a read-mostly allocation is the only copy from now on, until it leaves. `copied`: it was a copy, and
- * is counted. */
+/* A resident page of a read-mostly allocation is the only copy from now on, until it leaves. `copied`: it was a copy,
+ * and is counted. */
 void pw_residency_collapse(struct pw_residency *r, pw_page_id page, bool copied);
 
 /* What a fault brings in. */
@@ -107,8 +107,8 @@ struct pw_fetch {
     struct pw_page_mask faulted, prefetched; /* disjoint; all of them are "coming" from now on */
 };
 /* Decides for absent pages of one block that were asked for together; counts far faults. Pages of `asked` that are not
- * absent are left out. From the first time that all this would exceed capacity less the free-page buffer, memory counts as
- * full and prefetch_full decides. */
+ * absent are left out. From the first time that all this would exceed capacity less the free-page buffer, memory counts
+ * as full and prefetch_full decides. */
 void pw_residency_decide(struct pw_residency *r, uint32_t block, const struct pw_page_mask *asked,
                          struct pw_fetch *out);
 /* An access to a page that is coming: it is awaited too. */
@@ -126,21 +126,22 @@ uint64_t pw_residency_granted(const struct pw_residency *r); /* pages that have 
 /* Takes room for pages that were decided. */
 void pw_residency_grant(struct pw_residency *r, uint32_t block, const struct pw_page_mask *pages);
 
-/* What leaves together: it is absent from now on. Room grows at once; when the frames can be used again is the
- * caller's business. The first candidate in order of which something may leave decides; reserved pages are candidates only
- * when there is no other. False when nothing may leave (everything is awaited or busy). */
+/* What leaves together: it is absent from now on. Room grows at once; when the frames can be used again is the caller's
+ * business. The first candidate in order of which something may leave decides; reserved pages are candidates only when
+ * there is no other. False when nothing may leave (everything is awaited or busy). */
 struct pw_eviction {
     uint32_t block;
     struct pw_page_mask pages, written; /* written: those that go back over the link */
 };
 bool pw_residency_evict(struct pw_residency *r, struct pw_eviction *out);
-/* The host takes pages of a block back, as when a program writes them there: those that are resident leave. Not counted as
- * an eviction. None of them may be awaited. */
+/* The host takes pages of a block back, as when a program writes them there: those that are resident leave. Not counted
+ * as an eviction. None of them may be awaited. */
 void pw_residency_take_back(struct pw_residency *r, uint32_t block, const struct pw_page_mask *pages);
 /* Pages short of the free-page buffer: to be evicted ahead of need. */
 uint64_t pw_residency_buffer_short(const struct pw_residency *r);
 
-/* Granted pages are resident now (others of the mask are left out). Faulted ones stay awaited until they are touched. */
+/* Granted pages are resident now (others of the mask are left out). Faulted ones stay awaited until they are
+ * touched. */
 void pw_residency_arrive(struct pw_residency *r, uint32_t block, const struct pw_page_mask *pages);
 
 size_t pw_residency_range_count(const struct pw_residency *r);
@@ -151,7 +152,8 @@ uint64_t pw_residency_resident(const struct pw_residency *r);
 bool pw_residency_is_full(const struct pw_residency *r); /* prefetch_full decides */
 size_t pw_residency_bytes(const struct pw_residency *r); /* of memory held */
 
-/* Recounts everything: masks against counts, order against masks, prefetched = used + evicted unused + resident unused. */
+/* Recounts everything: masks against counts, order against masks, prefetched = used + evicted unused + resident
+ * unused. */
 enum pw_status pw_residency_check(const struct pw_residency *r, struct pw_error *err);
 
 #endif

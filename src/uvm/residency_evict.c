@@ -1,5 +1,5 @@
-/* What leaves. The order offers candidates, the policy says which pages go with one, and what is awaited or has accesses in
- * flight stays; the first candidate of which anything may leave is taken. */
+/* What leaves. The order offers candidates, the policy says which pages go with one, and what is awaited or has
+ * accesses in flight stays; the first candidate of which anything may leave is taken. */
 #include "uvm/residency_internal.h"
 
 void pw_residency_take_away(struct pw_residency *r, uint32_t block, const struct pw_page_mask *pages)

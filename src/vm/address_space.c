@@ -72,7 +72,8 @@ static bool fills_region(const struct pw_address_space *a, pw_vpn vpn)
            region + REGION_PAGES <= r->first + ((r->bytes + PW_PAGE_BYTES - 1) >> PW_PAGE_SHIFT);
 }
 
-/* `stays`: the page is still its allocation's. Only policies that tell large frames apart want to know about regions. */
+/* `stays`: the page is still its allocation's. Only policies that tell large frames apart want to know about
+ * regions. */
 static struct pw_frame_request request_for(const struct pw_address_space *a, pw_vpn vpn, bool stays)
 {
     return (struct pw_frame_request){.owner = owner_of(a),
@@ -153,9 +154,9 @@ static bool place_with_room(struct pw_address_space *a, const struct pw_frame_re
            (manager && pw_page_manager_make_room(manager, a->asid, request->whole_region) && place(a, request));
 }
 
-/* Mosaic, Sections 4.2 and 4.4: a page of a whole region goes to a large frame, which compaction may have to empty first.
- * Failing that, it goes where any other page goes; there a coalesced page may be splintered for it. The last resort breaks
- * the guarantee that a large frame has pages of one application. */
+/* Mosaic, Sections 4.2 and 4.4: a page of a whole region goes to a large frame, which compaction may have to empty
+ * first. Failing that, it goes where any other page goes; there a coalesced page may be splintered for it. The last
+ * resort breaks the guarantee that a large frame has pages of one application. */
 bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn)
 {
     struct pw_physical_memory *p = a->physical;

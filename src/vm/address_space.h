@@ -1,8 +1,8 @@
 /* The address space of one application: its allocations, their pages, and the frames behind them.
  *
  * Allocations get consecutive ranges of virtual addresses, each aligned to 2 MiB as the CUDA driver aligns large ones.
- * Backing is a second step, taken before a kernel runs: every page gets its frame from the frame policy and is mapped in
- * the page table. So the pages of several programs that start together can be handed out in turn, page by page
+ * Backing is a second step, taken before a kernel runs: every page gets its frame from the frame policy and is mapped
+ * in the page table. So the pages of several programs that start together can be handed out in turn, page by page
  * (docs/decisions.md), as a driver sees their requests. A range is not used again before the space is reset. */
 #ifndef PW_VM_ADDRESS_SPACE_H
 #define PW_VM_ADDRESS_SPACE_H
@@ -20,8 +20,8 @@ struct pw_page_counters {
     uint64_t held_peak;                 /* of large frames, where the frame policy tells them apart */
 };
 
-/* An allocation, until it is freed: what has to be mapped and unmapped. What is known of an allocation for longer is kept
- * by those who report it (uvm/residency.h, log/page_log.h). Pages before `mapped` have their frames. */
+/* An allocation, until it is freed: what has to be mapped and unmapped. What is known of an allocation for longer is
+ * kept by those who report it (uvm/residency.h, log/page_log.h). Pages before `mapped` have their frames. */
 struct pw_range {
     char name[32];
     uint64_t bytes, freed;         /* asked for, and of those freed in part */
@@ -49,8 +49,8 @@ enum pw_status pw_address_space_init(struct pw_address_space *a, pw_asid asid, c
                                      struct pw_touched *touched, struct pw_error *err);
 void pw_address_space_release(struct pw_address_space *a);
 
-/* Reserves addresses for `bytes` (at least 1). More than physical memory is a user error, unless memory is `managed`: its
- * pages are mapped and unmapped one by one as they come and go, and addresses are reserved in whole 2 MiB. */
+/* Reserves addresses for `bytes` (at least 1). More than physical memory is a user error, unless memory is `managed`:
+ * its pages are mapped and unmapped one by one as they come and go, and addresses are reserved in whole 2 MiB. */
 enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, bool managed,
                                          pw_vaddr *out, struct pw_error *err);
 
@@ -66,8 +66,8 @@ enum pw_status pw_address_spaces_back(struct pw_address_space *spaces, unsigned 
 enum pw_status pw_address_space_back(struct pw_address_space *a, pw_vaddr base, struct pw_error *err);
 
 /* One managed page of the space's order. Map: false when there is no frame, whatever the page manager does to find one.
- * Unmap: it leaves, and its large page ends with it; its frame is free again; returns it. A frame behind those of device
- * memory lies in host memory; nobody hands it out or takes it back. */
+ * Unmap: it leaves, and its large page ends with it; its frame is free again; returns it. A frame behind those of
+ * device memory lies in host memory; nobody hands it out or takes it back. */
 bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn);
 bool pw_address_space_map_host(struct pw_address_space *a, pw_vpn vpn, pw_pfn frame);
 pw_pfn pw_address_space_unmap(struct pw_address_space *a, pw_vpn vpn);
@@ -80,14 +80,16 @@ pw_pfn pw_address_space_unmap_freed(struct pw_address_space *a, pw_vpn vpn);
 enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, pw_vpn *out_first, pw_vpn *out_outer,
                                      struct pw_error *err);
 
-/* The same for some pages of one allocation, [first, outer); whole pages of the space's order, that have been backed. They
- * are gone for good, and what is left is freed as if they were still there. Pages that have no mapping stay as they are. */
+/* The same for some pages of one allocation, [first, outer); whole pages of the space's order, that have been backed.
+ * They are gone for good, and what is left is freed as if they were still there. Pages that have no mapping stay as
+ * they are. */
 enum pw_status pw_address_space_free_part(struct pw_address_space *a, pw_vpn first, pw_vpn outer, struct pw_error *err);
 
 /* Frees whatever is left; addresses start anew. The caller shoots the TLBs down, for [*out_first, *out_outer). */
 void pw_address_space_reset(struct pw_address_space *a, pw_vpn *out_first, pw_vpn *out_outer);
 
-/* The identity "every frame is owned once": what the page tables map is what the frames say, and nothing is left over. */
+/* The identity "every frame is owned once": what the page tables map is what the frames say, and nothing is left
+ * over. */
 enum pw_status pw_address_spaces_check(const struct pw_address_space *spaces, unsigned count, struct pw_error *err);
 
 #endif

@@ -2,12 +2,12 @@
  *
  * The runtime's part looks at each region that data has come to, and the policy decides. The hardware's part sets the
  * large bit of the level-3 entry with one memory operation, and the large page can be used from the moment its L2 slice
- * has taken that: no data has moved, so entries of base pages that TLBs still hold stay true and need no flush. Only then
- * the disabled bits of the level-4 entries follow; nobody waits for them.
+ * has taken that: no data has moved, so entries of base pages that TLBs still hold stay true and need no flush. Only
+ * then the disabled bits of the level-4 entries follow; nobody waits for them.
  *
- * Between the decision and the large bit a page can leave, or come back: so the region is looked at again when the bit is
- * written, and an operation that finds it no longer whole, or large by then, changes nothing. Left out: the time that the
- * runtime needs to decide, which the paper takes to be hidden behind the transfer. */
+ * Between the decision and the large bit a page can leave, or come back: so the region is looked at again when the bit
+ * is written, and an operation that finds it no longer whole, or large by then, changes nothing. Left out: the time
+ * that the runtime needs to decide, which the paper takes to be hidden behind the transfer. */
 #include "vm/page_manager_internal.h"
 
 /* Whether all frames of this large frame belong to the application; none of host memory does. */

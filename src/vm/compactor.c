@@ -1,25 +1,26 @@
-/* Contiguity-Aware Compaction (Mosaic, Section 4.4): ends large pages that have become sparse, and empties their frames.
+/* Contiguity-Aware Compaction (Mosaic, Section 4.4): ends large pages that have become sparse, and empties their
+ * frames.
  *
- * Splintering reverses coalescing: disabled bits, then the large bit, then the large entry leaves every TLB. Base entries of
- * the region leave with it; they would have to when the pages move, and few are left of a page that was large. The effects
- * take place at once, the writes are memory traffic (page_manager.h says why).
+ * Splintering reverses coalescing: disabled bits, then the large bit, then the large entry leaves every TLB. Base
+ * entries of the region leave with it; they would have to when the pages move, and few are left of a page that was
+ * large. The effects take place at once, the writes are memory traffic (page_manager.h says why).
  *
  * Emptying a frame asks the frame policy for a place for each page that is left, as for any other base page of the
- * application: in a frame that it has and that is not coalesced, else in one from the free list. So the pages of several
- * splintered frames end up in one (Section 4.1). A page that finds no place stays, and what is free around it is handed
- * out again. The old frames are released one by one, and with the last the large frame is free.
+ * application: in a frame that it has and that is not coalesced, else in one from the free list. So the pages of
+ * several splintered frames end up in one (Section 4.1). A page that finds no place stays, and what is free around it
+ * is handed out again. The old frames are released one by one, and with the last the large frame is free.
  *
- * Time: each page is copied 64 bits at a time over one channel, or by one copy inside DRAM (RowClone, LISA), or for nothing
- * (Section 6.4's ideal). Section 4.4 copies only between large frames of the same channel. In this memory a large frame
- * lies across all channels, whether lines or pages interleave; what is taken from the restriction is its price, that a
- * copy has one channel, and one module, to itself and pages are copied one after the other. The traffic of the copies is
- * not put into DRAM's queues: nothing else runs meanwhile, since all SMs stand still (Section 5). What was in flight
- * in them is not issued again.
+ * Time: each page is copied 64 bits at a time over one channel, or by one copy inside DRAM (RowClone, LISA), or for
+ * nothing (Section 6.4's ideal). Section 4.4 copies only between large frames of the same channel. In this memory a
+ * large frame lies across all channels, whether lines or pages interleave; what is taken from the restriction is its
+ * price, that a copy has one channel, and one module, to itself and pages are copied one after the other. The traffic
+ * of the copies is not put into DRAM's queues: nothing else runs meanwhile, since all SMs stand still (Section 5). What
+ * was in flight in them is not issued again.
  *
  * Without a free large frame, data that lies scattered in frames of its own (Section 6.4) is moved together in the same
- * way. When there is nothing to be gained by that either, and it is a base page that needs a place, a coalesced page that
- * was left for such an emergency is splintered, so that what is free in it can be handed out; no data moves then and
- * nobody waits. */
+ * way. When there is nothing to be gained by that either, and it is a base page that needs a place, a coalesced page
+ * that was left for such an emergency is splintered, so that what is free in it can be handed out; no data moves then
+ * and nobody waits. */
 #include "vm/page_manager_internal.h"
 
 static const struct pw_frame_blocks *blocks_of(const struct pw_page_manager *m)
@@ -196,8 +197,8 @@ static void look_for_block(void *context, pw_vpn vpn, pw_pfn frame, enum pw_page
     s->found = true;
 }
 
-/* Splinters the oldest page that was kept for an emergency, of the application that asks if it has one. Nobody notes which
- * page lies in a large frame; page tables are searched for it, which happens seldom. */
+/* Splinters the oldest page that was kept for an emergency, of the application that asks if it has one. Nobody notes
+ * which page lies in a large frame; page tables are searched for it, which happens seldom. */
 static bool splinter_kept(struct pw_page_manager *m, pw_asid asker)
 {
     struct search s = {.found = false};

@@ -1,19 +1,20 @@
 /* Coalescing by migration, the conventional way (Mosaic, Section 4.3, Figure 6a), in four steps:
  *
- * 1. Find candidates. Walks are tallied by region in the background, as a memory management unit beside the GPU does. At
- *    the end of an interval in which there were any, the most walked region that the policy wants is taken. Tallies start
- *    anew then.
- * 2. Migrate. The frame policy gives a free large frame; without one nothing happens until the next interval. The pages are
- *    read and written a line at a time, with COPY_LINES under way at once, beside the page walker: through the L2 slices
- *    and over the channels of DRAM, where they compete with everybody else's.
+ * 1. Find candidates. Walks are tallied by region in the background, as a memory management unit beside the GPU does.
+ *    At the end of an interval in which there were any, the most walked region that the policy wants is taken. Tallies
+ *    start anew then.
+ * 2. Migrate. The frame policy gives a free large frame; without one nothing happens until the next interval. The pages
+ *    are read and written a line at a time, with COPY_LINES under way at once, beside the page walker: through the L2
+ *    slices and over the channels of DRAM, where they compete with everybody else's.
  * 3. Update the page table: the level-4 entries of all pages, with their new frames and disabled bits, then the level-3
  *    entry with the large bit.
- * 4. Flush. The mapping changes, TLBs drop all entries of the region, and all SMs stand still as long as the entries took
- *    to write: invalidations are sent for each entry, and go out no faster than the entries did.
+ * 4. Flush. The mapping changes, TLBs drop all entries of the region, and all SMs stand still as long as the entries
+ *    took to write: invalidations are sent for each entry, and go out no faster than the entries did.
  *
- * One region is moved at a time. When one of its pages leaves, or memory is needed, the job is given up and the large frame
- * given back; what is under way comes back to nobody. Left out: stores to a page that has been copied already. There is no
- * data in this memory; a machine would copy those lines again. COPY_LINES is assumed, as much as a page walker has walks. */
+ * One region is moved at a time. When one of its pages leaves, or memory is needed, the job is given up and the large
+ * frame given back; what is under way comes back to nobody. Left out: stores to a page that has been copied already.
+ * There is no data in this memory; a machine would copy those lines again. COPY_LINES is assumed, as much as a page
+ * walker has walks. */
 #include "vm/page_manager_internal.h"
 
 #include "mem/cache.h"
@@ -165,8 +166,8 @@ static uint32_t line_of(pw_pfn frame, uint32_t line)
     return frame.v * PAGE_LINES + line % PAGE_LINES;
 }
 
-/* Sends a line's read, or the write of what it brought. The line's number in the region is that of its page, in `source`,
- * and its place there, which is also that of the physical line. */
+/* Sends a line's read, or the write of what it brought. The line's number in the region is that of its page, in
+ * `source`, and its place there, which is also that of the physical line. */
 static void send(struct pw_page_manager *m, struct pw_request *r, uint32_t line, bool write)
 {
     struct pw_migrator *g = m->migrator;

@@ -71,7 +71,8 @@ struct pw_mmu_wiring {
     /* The translation that was asked for is at its SM; not present: the page has left meanwhile, and the SM has to ask
      * again. Returns the number of warps that waited. */
     unsigned (*translated)(void *sms, struct pw_tlb_miss miss, struct pw_translation translation, pw_cycle now);
-    /* NULL, or called when the stage of an SM's miss is known to change, or to have changed, at `from`; before `translated`. */
+    /* NULL, or called when the stage of an SM's miss is known to change, or to have changed, at `from`; before
+     * `translated`. */
     void (*stage)(void *sms, uint32_t sm, pw_vpn vpn, enum pw_miss_stage stage, pw_cycle from);
     /* A walk found no mapping. True: the page will come, and pw_mmu_page_arrived says when. False: the run fails. */
     bool (*unmapped)(void *sms, pw_asid asid, pw_vpn vpn, pw_cycle now);

@@ -1,20 +1,22 @@
 /* The page manager: the runtime and the hardware behind it that coalesce, splinter and compact pages.
  *
- * It acts when data has come and when memory is freed (Mosaic, Section 4.1), and at intervals for policies that want to be
- * asked so. What to do is decided by policies: where frames come from (policy/frame), what is coalesced (policy/coalesce),
- * what is splintered and emptied (policy/compact). What is done here:
+ * It acts when data has come and when memory is freed (Mosaic, Section 4.1), and at intervals for policies that want to
+ * be asked so. What to do is decided by policies: where frames come from (policy/frame), what is coalesced
+ * (policy/coalesce), what is splintered and emptied (policy/compact). What is done here:
  *
  * In place (Section 4.3): one write sets the large bit of the level-3 entry, from which moment on the region is a large
- * page; further writes then set the disabled bits, a line of entries each. No data moves, no TLB is flushed, no SM waits.
+ * page; further writes then set the disabled bits, a line of entries each. No data moves, no TLB is flushed, no SM
+ * waits.
  *
- * Splintering (Section 4.4): writes clear the disabled bits, a last one the large bit, and the large entry is dropped from
- * every TLB. Compaction copies the remaining base pages into other frames of the same application and gives the large
- * frame back. It is modelled at its worst, as in Section 5: all SMs stand still from beginning to end. That is why its
- * effects take place at once, in the order above, and its time is charged as a pause; nothing but walks under way can tell
- * the difference, and those look the page up when they end. The writes to the page table are memory traffic in any case.
+ * Splintering (Section 4.4): writes clear the disabled bits, a last one the large bit, and the large entry is dropped
+ * from every TLB. Compaction copies the remaining base pages into other frames of the same application and gives the
+ * large frame back. It is modelled at its worst, as in Section 5: all SMs stand still from beginning to end. That is
+ * why its effects take place at once, in the order above, and its time is charged as a pause; nothing but walks under
+ * way can tell the difference, and those look the page up when they end. The writes to the page table are memory
+ * traffic in any case.
  *
- * Migrating (Section 4.3, Figure 6a, the conventional way): the most used region is copied page by page into a free large
- * frame, through memory; then its entries are written; then the TLBs are flushed while all SMs stand still. */
+ * Migrating (Section 4.3, Figure 6a, the conventional way): the most used region is copied page by page into a free
+ * large frame, through memory; then its entries are written; then the TLBs are flushed while all SMs stand still. */
 #ifndef PW_VM_PAGE_MANAGER_H
 #define PW_VM_PAGE_MANAGER_H
 
@@ -98,7 +100,8 @@ void pw_page_manager_arrived(struct pw_page_manager *m, pw_asid asid, pw_vpn fir
 /* There is no frame for a page of this application. True: something was freed, try again. */
 bool pw_page_manager_make_room(struct pw_page_manager *m, pw_asid asid, bool whole_region);
 
-/* A page is about to be unmapped for another reason than that its program frees it: its large page, if any, ends now. */
+/* A page is about to be unmapped for another reason than that its program frees it: its large page, if any, ends
+ * now. */
 void pw_page_manager_evicting(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn);
 
 /* The program has freed these pages; they are unmapped. */

@@ -1,4 +1,5 @@
-/* The insides of the page manager, common to page_manager.c, table_writer.c, coalescer.c, compactor.c and migrator.c. */
+/* The insides of the page manager, common to page_manager.c, table_writer.c, coalescer.c, compactor.c and
+ * migrator.c. */
 #ifndef PW_VM_PAGE_MANAGER_INTERNAL_H
 #define PW_VM_PAGE_MANAGER_INTERNAL_H
 
@@ -72,7 +73,8 @@ void pw_migrator_walked(void *manager, pw_asid asid, pw_vpn vpn);
 void pw_migrator_freed(struct pw_page_manager *m, pw_asid asid, pw_vpn first, pw_vpn outer);
 /* Gives the frame of its job back, if there is one. */
 bool pw_migrator_make_room(struct pw_page_manager *m);
-/* Lines being copied. A request of one has PW_COPY_OWNER in its owner, where those for entries have the job's number. */
+/* Lines being copied. A request of one has PW_COPY_OWNER in its owner, where those for entries have the job's
+ * number. */
 enum { PW_COPY_JOBS = 0x3fffffff };
 #define PW_COPY_OWNER 0x80000000U
 void pw_migrator_answered(struct pw_page_manager *m, struct pw_request *r, pw_cycle now);

@@ -9,9 +9,9 @@
  * A leaf table whose last page is unmapped keeps its place until its 2 MiB region gets another page size; then it waits
  * for the next region that needs a leaf of its kind.
  *
- * A region of 4 KiB pages whose large bit is set keeps its leaf and is of the kind PW_TABLE_COALESCED, with the first frame
- * of the large page beside the leaf: a lookup need not read the leaf, and the bit takes no memory of its own, here or in
- * simulated memory. */
+ * A region of 4 KiB pages whose large bit is set keeps its leaf and is of the kind PW_TABLE_COALESCED, with the first
+ * frame of the large page beside the leaf: a lookup need not read the leaf, and the bit takes no memory of its own,
+ * here or in simulated memory. */
 #include "vm/page_table.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * 48-bit virtual addresses; 512 entries of 8 bytes in each of the levels 1 (root) to 4. A 4 KiB page is mapped by a
  * level-4 entry and walked in four reads; a 2 MiB page by a level-3 entry in three reads; 64 KiB pages by a level-4
  * table of 32 entries (as NVIDIA's big-page tables), in four reads. Every node has a real physical address, from the
- * frame allocator, so that its reads compete in the L2 and in DRAM. entry_stride spreads the entries out (docs/decisions.md:
- * the density of leaf tables decides how often walks hit the L2; dense, 8 bytes, is the default).
+ * frame allocator, so that its reads compete in the L2 and in DRAM. entry_stride spreads the entries out
+ * (docs/decisions.md: the density of leaf tables decides how often walks hit the L2; dense, 8 bytes, is the default).
  *
  * For the simulator's own use a lookup is inline and costs two dependent loads, level 3 and level 4, behind a load from
  * the directory: one word per GiB in use, which stays in the host's first-level cache. */
@@ -45,8 +45,8 @@ enum pw_status pw_page_table_create(const struct pw_page_table_config *config, s
 void pw_page_table_destroy(struct pw_page_table *t);
 
 /* Maps a page of 2^order 4 KiB pages; vpn and frame aligned to it. Mapping over a present page, or two page sizes in
- * one 2 MiB region, is PW_FAILED, and so is a frame in a large region other than the one that the large page has there; no
- * memory for a node is PW_FAILED. */
+ * one 2 MiB region, is PW_FAILED, and so is a frame in a large region other than the one that the large page has there;
+ * no memory for a node is PW_FAILED. */
 enum pw_status pw_page_table_map(struct pw_page_table *t, pw_vpn vpn, pw_pfn frame, enum pw_page_order order,
                                  struct pw_error *err);
 /* Removes the mapping that covers vpn and returns what it was (present = false when there was none). Nodes that become
@@ -63,13 +63,14 @@ static inline struct pw_translation pw_page_table_lookup(const struct pw_page_ta
 unsigned pw_page_table_walk(const struct pw_page_table *t, pw_vpn vpn, pw_paddr out_reads[PW_TABLE_LEVELS],
                             struct pw_translation *out_translation);
 
-/* Coalescing in place (Mosaic, Section 4.3, Figure 7). The level-3 entry of a region of 4 KiB pages has a large bit, each of
- * its 512 level-4 entries a disabled bit; all are 0 at first. While the large bit is set the region is one page of 2 MiB:
- * lookups and walks find that, and a walk reads the first level-4 entry instead of the page's own. The base mappings stay
- * as they are, so unmapping and visiting still go by 4 KiB pages; unmapping the last one clears the bits. A page that was
- * unmapped in a large region is still covered by the large mapping. `vpn` is any page of the region. */
+/* Coalescing in place (Mosaic, Section 4.3, Figure 7). The level-3 entry of a region of 4 KiB pages has a large bit,
+ * each of its 512 level-4 entries a disabled bit; all are 0 at first. While the large bit is set the region is one page
+ * of 2 MiB: lookups and walks find that, and a walk reads the first level-4 entry instead of the page's own. The base
+ * mappings stay as they are, so unmapping and visiting still go by 4 KiB pages; unmapping the last one clears the bits.
+ * A page that was unmapped in a large region is still covered by the large mapping. `vpn` is any page of the region. */
 
-/* Whether the bit can be set: 512 pages of 4 KiB are mapped to consecutive frames from an aligned one on, and it is 0. */
+/* Whether the bit can be set: 512 pages of 4 KiB are mapped to consecutive frames from an aligned one on, and it is
+ * 0. */
 bool pw_page_table_can_coalesce(const struct pw_page_table *t, pw_vpn vpn);
 bool pw_page_table_is_large(const struct pw_page_table *t, pw_vpn vpn);
 void pw_page_table_set_large(struct pw_page_table *t, pw_vpn vpn, bool on);

@@ -1,8 +1,8 @@
 /* Creation of physical memory, and its fragmentation before anything runs (Mosaic, Section 6.4).
  *
- * How many large frames and how many of their pages are taken is exact, rounded to the nearest; which ones is drawn without
- * replacement, one number per candidate (Knuth, Algorithm 3.4.2 S), from a stream of random numbers of its own. A frame that
- * is fragmented has at least one such page, else it would not be. */
+ * How many large frames and how many of their pages are taken is exact, rounded to the nearest; which ones is drawn
+ * without replacement, one number per candidate (Knuth, Algorithm 3.4.2 S), from a stream of random numbers of its own.
+ * A frame that is fragmented has at least one such page, else it would not be. */
 #include "vm/physical_memory.h"
 
 enum { BLOCK_PAGES = 1 << PW_PAGE_2M };

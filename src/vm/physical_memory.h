@@ -1,8 +1,8 @@
 /* Physical memory with the policy that hands it out, shared by all address spaces.
  *
  * Part of it can be filled at the start with data that was there before any application (Mosaic, Section 6.4): of all
- * large frames the share page.fragmentation, drawn at random, has page.occupancy of its base pages, drawn at random, taken
- * by PW_OWNER_FRAGMENT. */
+ * large frames the share page.fragmentation, drawn at random, has page.occupancy of its base pages, drawn at random,
+ * taken by PW_OWNER_FRAGMENT. */
 #ifndef PW_VM_PHYSICAL_MEMORY_H
 #define PW_VM_PHYSICAL_MEMORY_H
 

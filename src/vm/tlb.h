@@ -1,9 +1,9 @@
 /* One TLB: an array for base pages, an array for large pages (Mosaic, Section 2.2), and their counters.
  *
- * What an array can store and what it replaces is its organisation (policy/tlb), and the two may differ: a page is looked
- * for in both, and an ideal array hits the pages of its own size only. Arrays that the chosen page size can never fill are
- * not built, and cost no probe. Ports, latencies and misses belong to whoever owns the TLB: the load-store unit for the L1
- * (src/gpu/lsu.c), the shared MMU for the L2 (mmu.c). */
+ * What an array can store and what it replaces is its organisation (policy/tlb), and the two may differ: a page is
+ * looked for in both, and an ideal array hits the pages of its own size only. Arrays that the chosen page size can
+ * never fill are not built, and cost no probe. Ports, latencies and misses belong to whoever owns the TLB: the
+ * load-store unit for the L1 (src/gpu/lsu.c), the shared MMU for the L2 (mmu.c). */
 #ifndef PW_VM_TLB_H
 #define PW_VM_TLB_H
 
@@ -70,15 +70,15 @@ static inline bool pw_tlb_array_lookup(const struct pw_tlb_array *a, pw_asid asi
     return true;
 }
 
-/* Looks for a large page first; where there is one, the base entries are left alone, though the page may still have one of
- * the time before it was coalesced (Mosaic, Section 4.3). The frame is that of the 4 KiB page asked for. */
+/* Looks for a large page first; where there is one, the base entries are left alone, though the page may still have one
+ * of the time before it was coalesced (Mosaic, Section 4.3). The frame is that of the 4 KiB page asked for. */
 static inline bool pw_tlb_lookup(const struct pw_tlb *t, pw_asid asid, pw_vpn vpn, pw_pfn *out)
 {
     return pw_tlb_array_lookup(&t->large, asid, vpn, out) || pw_tlb_array_lookup(&t->base, asid, vpn, out);
 }
 
-/* Puts in the translation of the page that contains vpn, of which nothing else is known: whoever asks for a translation is
- * answered with that and nothing more. */
+/* Puts in the translation of the page that contains vpn, of which nothing else is known: whoever asks for a translation
+ * is answered with that and nothing more. */
 void pw_tlb_insert(struct pw_tlb *t, pw_asid asid, pw_vpn vpn, struct pw_translation translation);
 
 /* Likewise, as a walk has found it in this table; then the line that its entry lies in is known too. */

@@ -1,5 +1,6 @@
 /* Linked into a copy of pagewalk, which then runs in the user's locale, like a program that links the library and has
- * called setlocale. Without the locale that it is told to use it does not run at all, so a test cannot pass by accident. */
+ * called setlocale. Without the locale that it is told to use it does not run at all, so a test cannot pass by
+ * accident. */
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* What every prefetch policy must hold to: it adds pages that exist and are neither here nor asked for, keeps what is in the
- * mask already, repeats itself for the same faults and random numbers, and reads the extent of a block sensibly. */
+/* What every prefetch policy must hold to: it adds pages that exist and are neither here nor asked for, keeps what is
+ * in the mask already, repeats itself for the same faults and random numbers, and reads the extent of a block
+ * sensibly. */
 #include "policy/prefetch/prefetch_policy.h"
 #include "policies.h"
 

@@ -1,6 +1,6 @@
 /* What every TLB organisation must hold to: a hit gives the frame the page table gives, never another address space's;
- * what is invalidated is gone; an array of 0 entries holds nothing. Beside the organisations that there are, one whose entries
- * cover several pages holds to it (toy_tlb.h). */
+ * what is invalidated is gone; an array of 0 entries holds nothing. Beside the organisations that there are, one whose
+ * entries cover several pages holds to it (toy_tlb.h). */
 #include "toy_tlb.h"
 #include "vm/page_table.h"
 

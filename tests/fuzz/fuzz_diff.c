@@ -1,5 +1,5 @@
-/* Any bytes as a result for `diff`, against a good one and against themselves: nothing may crash, a refusal is one line that
- * names the file, and a file does not differ from itself. */
+/* Any bytes as a result for `diff`, against a good one and against themselves: nothing may crash, a refusal is one line
+ * that names the file, and a file does not differ from itself. */
 #include "exp/format/result.h"
 #include "fuzz.h"
 #include "message.h"

@@ -1,5 +1,5 @@
-/* Any bytes as a figure's file, and as an expression: nothing may crash, a refusal is one line that says where, and what is
- * accepted keeps to the limits and can be planned and evaluated without a single run. */
+/* Any bytes as a figure's file, and as an expression: nothing may crash, a refusal is one line that says where, and
+ * what is accepted keeps to the limits and can be planned and evaluated without a single run. */
 #include "exp/figure/evaluate.h"
 #include "fuzz.h"
 #include "sim/types.h"

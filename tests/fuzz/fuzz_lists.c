@@ -1,5 +1,5 @@
-/* Any bytes as the two options that are lists, uvm.advice and link.points: nothing may crash, a refusal is one line. Advice
- * that is accepted is found again by its names; a link that is accepted takes longer for more bytes. */
+/* Any bytes as the two options that are lists, uvm.advice and link.points: nothing may crash, a refusal is one line.
+ * Advice that is accepted is found again by its names; a link that is accepted takes longer for more bytes. */
 #include "fuzz.h"
 #include "mem/link.h"
 #include "message.h"

@@ -1,5 +1,5 @@
-/* Any bytes as the text of a workload, "NAME:key=value:…": nothing may crash, a refusal is one line, and what is accepted
- * has every parameter in its canonical form, which reads back as the same. */
+/* Any bytes as the text of a workload, "NAME:key=value:…": nothing may crash, a refusal is one line, and what is
+ * accepted has every parameter in its canonical form, which reads back as the same. */
 #include "fuzz.h"
 #include "message.h"
 #include "workload/runtime/host.h"

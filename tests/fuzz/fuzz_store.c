@@ -1,8 +1,8 @@
 /* Damaged result stores: nothing may crash or hang, and reading never changes the file.
  *
- * Seeded damage to a good store: bytes and bits anywhere or in the header, zeroed and exchanged pages, a cut end. Whatever
- * is still accepted is loaded and exported to the end, since damage may show only there. A broken promise ends in abort(),
- * as does a file that takes longer than any could.
+ * Seeded damage to a good store: bytes and bits anywhere or in the header, zeroed and exchanged pages, a cut end.
+ * Whatever is still accepted is loaded and exported to the end, since damage may show only there. A broken promise ends
+ * in abort(), as does a file that takes longer than any could.
  *
  * Usage: fuzz_store ITERATIONS [SEED] */
 #include "sim/random.h"

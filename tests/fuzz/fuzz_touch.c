@@ -1,5 +1,5 @@
-/* Any bytes as a touch file, under policies that share blocks and under those that do not: nothing may crash, a refusal is
- * one line that begins with file and line, and residency is consistent afterwards. */
+/* Any bytes as a touch file, under policies that share blocks and under those that do not: nothing may crash, a refusal
+ * is one line that begins with file and line, and residency is consistent afterwards. */
 #include "exp/touch/replay.h"
 #include "fuzz.h"
 #include "message.h"

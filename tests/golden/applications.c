@@ -1,4 +1,5 @@
-/* Several applications on one GPU, as a user of the library sees them: what each gets, what counts, what is an error. */
+/* Several applications on one GPU, as a user of the library sees them: what each gets, what counts, what is an
+ * error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -190,8 +191,9 @@ static void sms_that_nobody_has_change_nothing(void **state)
     pw_result_free(idle);
 }
 
-/* mosaic-sec5-ws-def, mosaic-sec5-ipc-alone: weighted speedup is the sum of IPC / IPC alone, unfairness the largest
- * IPC alone / IPC, where alone means as many SMs, the baseline design and no neighbour. These programs draw no random numbers, so a single run is the run alone. */
+/* mosaic-sec5-ws-def, mosaic-sec5-ipc-alone: weighted speedup is the sum of IPC / IPC alone, unfairness the largest IPC
+ * alone / IPC, where alone means as many SMs, the baseline design and no neighbour. These programs draw no random
+ * numbers, so a single run is the run alone. */
 static void runs_alone_are_single_runs_with_the_baseline(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Where warps' time goes adds up for every program, on machines and designs that make warps wait in different places, and
- * looking at it changes nothing: cycles and all other metrics are those of a run without. */
+/* Where warps' time goes adds up for every program, on machines and designs that make warps wait in different places,
+ * and looking at it changes nothing: cycles and all other metrics are those of a run without. */
 #include "pagewalk/pagewalk.h"
 #include "workload/runtime/host.h"
 

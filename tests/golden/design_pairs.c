@@ -1,5 +1,5 @@
-/* Any two designs combine, or are refused with a line that names the two choices that exclude each other; and the order in
- * which they are named never matters. Runs check every identity themselves. */
+/* Any two designs combine, or are refused with a line that names the two choices that exclude each other; and the order
+ * in which they are named never matters. Runs check every identity themselves. */
 #include "pagewalk/pagewalk.h"
 
 #include <setjmp.h>

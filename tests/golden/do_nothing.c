@@ -1,6 +1,6 @@
-/* A design that does nothing gains nothing: in every figure there is, all designs are replaced by copies of the first one,
- * which really run (tiny programs, as many as the workload has), and no row that claims a difference between designs may
- * hold. A figure that computed a claim from anything but a difference between runs would be found here. */
+/* A design that does nothing gains nothing: in every figure there is, all designs are replaced by copies of the first
+ * one, which really run (tiny programs, as many as the workload has), and no row that claims a difference between
+ * designs may hold. A figure that computed a claim from anything but a difference between runs would be found here. */
 #include "exp/figure/evaluate.h"
 #include "system/inputs.h"
 

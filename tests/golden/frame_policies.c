@@ -1,6 +1,8 @@
-/* What each frame policy makes of two programs that start together, each with 5 MiB: two whole 2 MiB regions and a half.
+/* What each frame policy makes of two programs that start together, each with 5 MiB: two whole 2 MiB regions and a
+ * half.
  *
- * One row for each policy. The numbers of first-free and contiguity follow from their rules; that of random is recorded. */
+ * One row for each policy. The numbers of first-free and contiguity follow from their rules; that of random is
+ * recorded. */
 #include "timed.h"
 
 #include <stdio.h>

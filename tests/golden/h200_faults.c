@@ -1,7 +1,7 @@
-/* Batch service against a real GPU: N thread blocks of an H200 touch one page each at the same time, 1, 16 or 512 pages apart
- * (data/hw/h200-concurrent-faults.csv), and the time until the last one has its page is compared with the model's under the
- * default latencies of batch service. The order in which thread blocks reach the fault buffer is not known and is drawn;
- * what is asserted holds for each of several draws. */
+/* Batch service against a real GPU: N thread blocks of an H200 touch one page each at the same time, 1, 16 or 512 pages
+ * apart (data/hw/h200-concurrent-faults.csv), and the time until the last one has its page is compared with the model's
+ * under the default latencies of batch service. The order in which thread blocks reach the fault buffer is not known
+ * and is drawn; what is asserted holds for each of several draws. */
 #include "uvm/driver.h"
 
 #include "sim/random.h"

@@ -1,7 +1,7 @@
 /* Page touches on a real GPU (data/hw/h200-touches.csv): the driver's prefetch rule says of each whether it faulted.
  *
- * Also counted is what the paper's tree says of the same touches. It is not expected to agree everywhere; if it did, these
- * touches could not tell the two rules apart. */
+ * Also counted is what the paper's tree says of the same touches. It is not expected to agree everywhere; if it did,
+ * these touches could not tell the two rules apart. */
 #include "managed.h"
 
 #include <stdio.h>

@@ -128,8 +128,8 @@ static void ray_with_a_list_touches_its_picture_only(void **state)
 
 enum { PICTURE, NODE, SPHERE, COLOUR };
 
-/* A node or sphere is reached through its parent only. Returns how often the subtree's root was read; preorder and halves
- * tell where it is. */
+/* A node or sphere is reached through its parent only. Returns how often the subtree's root was read; preorder and
+ * halves tell where it is. */
 static uint32_t visits(const struct touches *t, uint32_t first, uint32_t count, uint32_t at)
 {
     if (count == 1)
@@ -159,8 +159,8 @@ static void ray_reaches_nodes_and_spheres_through_their_parents_only(void **stat
         expect_each(t->loads[array], 4, 0, 0);
 }
 
-/* With one substring per query and no suffix link, a query is read letter by letter up to the first that does not match;
- * it is stored if that was the zero behind it. */
+/* With one substring per query and no suffix link, a query is read letter by letter up to the first that does not
+ * match; it is stored if that was the zero behind it. */
 static void mum_reads_a_query_once_and_no_farther_than_it_matches(void **state)
 {
     enum { TEXT, NODES, CHILDREN, QUERIES, ADDRESSES, LENGTHS, MATCHES, COUNT = 300, LENGTH = 25 };

@@ -234,7 +234,8 @@ static void check_rows(const struct row *rows, size_t count)
     }
 }
 
-/* The list is not written down above, so what must be in it is: without them the rows below would hold of too little. */
+/* The list is not written down above, so what must be in it is: without them the rows below would hold of too
+ * little. */
 static void no_design_of_a_paper_is_left_out(void **state)
 {
     (void)state;

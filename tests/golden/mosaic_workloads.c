@@ -1,5 +1,5 @@
-/* The workloads of Mosaic's figures at full size, against Section 5: one to five copies of each of 27 programs, and 25 random
- * mixes each of two to five different ones, 235 in all, the same in every figure that shows them all. */
+/* The workloads of Mosaic's figures at full size, against Section 5: one to five copies of each of 27 programs, and 25
+ * random mixes each of two to five different ones, 235 in all, the same in every figure that shows them all. */
 #include "exp/figure/figure.h"
 
 #include <setjmp.h>
@@ -66,8 +66,8 @@ static void copies_are_of_all_27_programs(void **state)
     pw_figure_free(f);
 }
 
-/* mosaic-sec5-heter-range, mosaic-sec5-heter-per-cat, mosaic-sec5-heter-total; mosaic-fig11-apps, mosaic-fig11-graphs: one
- * for each number of applications. */
+/* mosaic-sec5-heter-range, mosaic-sec5-heter-per-cat, mosaic-sec5-heter-total; mosaic-fig11-apps, mosaic-fig11-graphs:
+ * one for each number of applications. */
 static void mixes_are_25_for_each_number_of_applications(void **state)
 {
     (void)state;

@@ -2,8 +2,8 @@
  *
  * A load that issues at t is looked up in the L1 TLB and reaches the L1 cache l1_tlb.latency later, hits there or
  * leaves the SM l1d.latency later, crosses to its partition in xbar.latency, reaches its slice l2.path later and is
- * answered l2.latency after that or goes on to DRAM, dram.path away. Data comes back flit by flit: the last one is there flits - 1 + xbar.latency later.
- * Page-table reads start beside the L2 and cross nothing. */
+ * answered l2.latency after that or goes on to DRAM, dram.path away. Data comes back flit by flit: the last one is
+ * there flits - 1 + xbar.latency later. Page-table reads start beside the L2 and cross nothing. */
 #ifndef PW_TESTS_CLOSED_FORM_H
 #define PW_TESTS_CLOSED_FORM_H
 

@@ -107,7 +107,8 @@ static inline void dram_fixture_trace(void *client, const struct pw_dram_command
     f->commands[f->command_count++] = *command;
 }
 
-/* `policy` instead of the one that the configuration chooses, where it is not NULL; and what it can see of translation. */
+/* `policy` instead of the one that the configuration chooses, where it is not NULL; and what it can see of
+ * translation. */
 static inline struct dram_fixture *dram_fixture_with(struct pw_dram_config config, uint32_t core_mhz,
                                                      const struct pw_dram_policy *policy, uint32_t channel,
                                                      const struct pw_translation_pressure *pressure)

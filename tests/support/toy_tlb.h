@@ -1,7 +1,8 @@
-/* A TLB organisation whose entries cover four pages with one base and a difference of one signed byte each, to show that the
- * family admits such entries (policy/tlb/tlb_policy.h). Fully associative, LRU; of the shape only the number of entries and
- * the page size count. A page whose frame is too far from the base takes the entry for itself and a base of its own. Lines
- * of the page table fill the rest of an entry. It counts for each application how often that happened, and the pages. */
+/* A TLB organisation whose entries cover four pages with one base and a difference of one signed byte each, to show
+ * that the family admits such entries (policy/tlb/tlb_policy.h). Fully associative, LRU; of the shape only the number
+ * of entries and the page size count. A page whose frame is too far from the base takes the entry for itself and a base
+ * of its own. Lines of the page table fill the rest of an entry. It counts for each application how often that
+ * happened, and the pages. */
 #ifndef PW_TESTS_TOY_TLB_H
 #define PW_TESTS_TOY_TLB_H
 

@@ -1,6 +1,7 @@
 /* A driver of demand paging with a machine of its own that maps pages, logs what happens, and touches what is replayed.
  *
- * Times are round: the clock is 1 GHz, a transfer of n pages takes 1000 + 1000 n cycles to the GPU and 500 + 500 n back. */
+ * Times are round: the clock is 1 GHz, a transfer of n pages takes 1000 + 1000 n cycles to the GPU and 500 + 500 n
+ * back. */
 #ifndef PW_TEST_UVM_FIXTURE_H
 #define PW_TEST_UVM_FIXTURE_H
 

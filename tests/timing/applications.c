@@ -125,8 +125,8 @@ static void frames_of_two_applications_alternate(void **state)
     timed_end(&t);
 }
 
-/* All frames of the first program lie before all of the second's. Six megabytes are three large frames, and page tables,
- * which take frames in the same order, push a few pages into a fourth; only the one with the border mixes. */
+/* All frames of the first program lie before all of the second's. Six megabytes are three large frames, and page
+ * tables, which take frames in the same order, push a few pages into a fourth; only the one with the border mixes. */
 static void programs_backed_one_by_one_do_not_mix(void **state)
 {
     (void)state;
@@ -147,8 +147,8 @@ static void programs_backed_one_by_one_do_not_mix(void **state)
     timed_end(&t);
 }
 
-/* Five and three megabytes and their page tables do not fit in eight: in turn, the larger program finds no frame left; one
- * by one, the later. */
+/* Five and three megabytes and their page tables do not fit in eight: in turn, the larger program finds no frame left;
+ * one by one, the later. */
 static void a_program_that_finds_no_memory_left_is_named(void **state)
 {
     (void)state;
@@ -171,8 +171,8 @@ static void touch_pages(struct pw_warp *w, struct timed *t)
         timed_fetch(w, t, page * PW_PAGE_BYTES);
 }
 
-/* mosaic-sec31-asid, mask-sec3-multi-asid: two programs with the same virtual pages. If one of them could use the other's
- * translations, or merge into its walks, there would be hits in the L2 TLB or fewer walks than pages. */
+/* mosaic-sec31-asid, mask-sec3-multi-asid: two programs with the same virtual pages. If one of them could use the
+ * other's translations, or merge into its walks, there would be hits in the L2 TLB or fewer walks than pages. */
 static void no_translation_serves_another_address_space(void **state)
 {
     (void)state;
@@ -203,8 +203,8 @@ static void add_line(uint64_t *lines, unsigned *count, uint64_t line)
     lines[(*count)++] = line;
 }
 
-/* mosaic-sec31-ptbr: the same page of two programs, first touched by each: the entries that are read, from the root on, are
- * those of its own table. From another root on, walks would share lines. */
+/* mosaic-sec31-ptbr: the same page of two programs, first touched by each: the entries that are read, from the root on,
+ * are those of its own table. From another root on, walks would share lines. */
 static void a_walk_starts_at_the_root_of_the_program_that_missed(void **state)
 {
     (void)state;
@@ -226,7 +226,8 @@ static void a_walk_starts_at_the_root_of_the_program_that_missed(void **state)
     timed_end(&t);
 }
 
-/* A second round of the same pages finds its own entries, though the other's lie beside them under the same addresses. */
+/* A second round of the same pages finds its own entries, though the other's lie beside them under the same
+ * addresses. */
 static void entries_of_both_address_spaces_live_side_by_side(void **state)
 {
     (void)state;
@@ -321,8 +322,8 @@ static struct timed streaming(uint64_t bytes)
     return (struct timed){.kernel = stream, .ctas = 64, .bytes = bytes, .n = {bytes}};
 }
 
-/* The lines that lie in a slice at the end belong to application `mine`; where pages interleave, the page of each lies in
- * this slice's channel and no other. */
+/* The lines that lie in a slice at the end belong to application `mine`; where pages interleave, the page of each lies
+ * in this slice's channel and no other. */
 static uint64_t check_lines(const struct pw_system *s, const struct pw_slice *slice, unsigned mine, uint8_t *channels)
 {
     const struct pw_cache *c = &slice->cache;

@@ -1,6 +1,7 @@
 /* Where warps' time goes, cycle by cycle, for kernels small enough to say in advance what every cycle is spent on.
  *
- * A load that issues at t waits from t + 1, so the cycle of its issue is missing in the first thing that happens to it. */
+ * A load that issues at t waits from t + 1, so the cycle of its issue is missing in the first thing that happens to
+ * it. */
 #include "gpu/breakdown.h"
 #include "closed_form.h"
 #include "timed.h"
@@ -87,7 +88,8 @@ static void arithmetic_issues_and_then_waits_for_its_result(void **state)
     expect(parts_of(t), PARTS([PW_TIME_ISSUE] = 50 + 1));
 }
 
-/* The older warp goes first and keeps its scheduler; the younger waits for it, then at the barrier, then for its exit. */
+/* The older warp goes first and keeps its scheduler; the younger waits for it, then at the barrier, then for its
+ * exit. */
 static void meet(struct pw_warp *w, struct timed *t)
 {
     (void)t;
@@ -176,7 +178,8 @@ static void own_page(struct pw_warp *w, struct timed *t)
     timed_fetch(w, t, w->index * PW_PAGE_BYTES);
 }
 
-/* The second warp is a cycle behind the first, joins its miss, and has a cycle of it less; it is replayed a cycle later. */
+/* The second warp is a cycle behind the first, joins its miss, and has a cycle of it less; it is replayed a cycle
+ * later. */
 static void a_line_that_joins_a_miss_is_charged_from_then_on(void **state)
 {
     (void)state;

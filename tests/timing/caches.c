@@ -195,8 +195,8 @@ static void two_ctas_of_many(struct pw_warp *w, struct timed *t)
             timed_load(w, t, timed_byte_in_slice(t, i, (uint32_t)t->n[2 + i]));
 }
 
-/* mosaic-sec21-partition: the slices of a partition have one memory controller, whose only bank here serves one row after
- * the other, and no two partitions have the same. Each is as far from one SM as from any other. */
+/* mosaic-sec21-partition: the slices of a partition have one memory controller, whose only bank here serves one row
+ * after the other, and no two partitions have the same. Each is as far from one SM as from any other. */
 static void a_slice_belongs_to_one_memory_controller_and_every_sm_reaches_it(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* Exact cycles and walks of large pages made of base pages, and of bits that change while a walk is under way.
  *
- * The frames of an array are moved into whole large frames before the kernel starts, and the large bits are set by hand; the
- * machine has TLB entries of both sizes. */
+ * The frames of an array are moved into whole large frames before the kernel starts, and the large bits are set by
+ * hand; the machine has TLB entries of both sizes. */
 #include "timed.h"
 
 enum { PAGES = 512, REGION = 2 << 20, BOTH = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M };
@@ -259,8 +259,8 @@ static void a_region_coalesced_during_a_walk_is_large_when_the_answer_comes(void
           check_coalesced);
 }
 
-/* Cleared before the answer comes, there is a base entry; after it, the large entry is dropped, and the page is walked once
- * more, as a base page. Either way it is the same line as before, which the L1 cache still has. */
+/* Cleared before the answer comes, there is a base entry; after it, the large entry is dropped, and the page is walked
+ * once more, as a base page. Either way it is the same line as before, which the L1 cache still has. */
 static void check_splintered(const struct timed *t, pw_cycle translated)
 {
     assert_int_equal(timed_count(t, "walk.count"), t->n[0] < translated ? 1 : 2);

@@ -1,5 +1,5 @@
-/* Compaction on a whole machine: how long all SMs stand still, what that costs a program, and that accesses under way find
- * their pages wherever these have gone. */
+/* Compaction on a whole machine: how long all SMs stand still, what that costs a program, and that accesses under way
+ * find their pages wherever these have gone. */
 #include "gpu/gpu_internal.h"
 #include "timed.h"
 #include "vm/page_manager_internal.h"
@@ -50,9 +50,10 @@ static uint64_t core_cycles(const struct timed *t, uint64_t clocks)
 }
 
 /* mosaic-sec5-cac-worst-case, mosaic-sec64-ideal-cac, mosaic-sec44-bulk-one-op, mosaic-sec44-bulk-latency,
- * mosaic-sec44-copy-width: each of the 30 SMs is late by the time of all copies, one after the other: a page is read and
- * written 64 bits at a time, four times a clock, over one channel, however many there are and whatever interleaves over
- * them; or it takes 80 ns; or nothing. That the pipeline is flushed too is not modelled: what has been issued goes on. */
+ * mosaic-sec44-copy-width: each of the 30 SMs is late by the time of all copies, one after the other: a page is read
+ * and written 64 bits at a time, four times a clock, over one channel, however many there are and whatever interleaves
+ * over them; or it takes 80 ns; or nothing. That the pipeline is flushed too is not modelled: what has been issued goes
+ * on. */
 static void all_sms_stand_still_while_pages_are_copied(void **state)
 {
     (void)state;
@@ -158,8 +159,8 @@ static void load_while_freed(struct pw_host *h, struct timed *t)
     timed_launch(h, t);
 }
 
-/* The page moves at any time before, during and after the walk to it. An access whose translation was there before finds it
- * where it was; any other, where it is, through an entry for base pages. */
+/* The page moves at any time before, during and after the walk to it. An access whose translation was there before
+ * finds it where it was; any other, where it is, through an entry for base pages. */
 static void a_page_that_moves_during_a_walk_is_found_where_it_has_gone(void **state)
 {
     (void)state;
@@ -198,8 +199,8 @@ static void load_while_splintered(struct pw_host *h, struct timed *t)
     timed_launch(h, t);
 }
 
-/* mosaic-sec44-large-entry-invariant, mosaic-sec44-splinter-walks: at any time during a walk that began when the page was
- * large; no TLB is left with a large entry, and the access ends at the same frame. */
+/* mosaic-sec44-large-entry-invariant, mosaic-sec44-splinter-walks: at any time during a walk that began when the page
+ * was large; no TLB is left with a large entry, and the access ends at the same frame. */
 static void a_walk_to_a_page_that_is_splintered_meanwhile_fills_a_base_entry(void **state)
 {
     (void)state;

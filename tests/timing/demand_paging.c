@@ -37,8 +37,8 @@ static pw_cycle transfer(uint64_t bytes)
     return cycles;
 }
 
-/* uvm-tab2-fault, uvm-sec22-two-costs: beyond a TLB miss, a far fault costs its handling and the migration of a page; then the
- * page is there and the access completes (mosaic-sec22-demand-paging). */
+/* uvm-tab2-fault, uvm-sec22-two-costs: beyond a TLB miss, a far fault costs its handling and the migration of a page;
+ * then the page is there and the access completes (mosaic-sec22-demand-paging). */
 static void a_far_fault_costs_its_latency_and_its_transfer(void **state)
 {
     (void)state;
@@ -69,8 +69,8 @@ static void an_sm_has_a_tlb_of_its_own_and_a_page_faults_once(void **state)
     timed_end(&t);
 }
 
-/* A launch later the page is still there, and the TLBs know it: nothing more is asked. uvm-fig1-s6: the TLB has gained an
- * entry with the page's arrival, so the replay looks nothing up. */
+/* A launch later the page is still there, and the TLBs know it: nothing more is asked. uvm-fig1-s6: the TLB has gained
+ * an entry with the page's arrival, so the replay looks nothing up. */
 static void a_page_that_has_come_stays(void **state)
 {
     (void)state;
@@ -95,7 +95,8 @@ static void faults_are_served_one_by_one_or_together(void **state)
     assert_in_range(together, FAULT + 32 * transfer(4096), FAULT + 32 * transfer(4096) + 5000);
 }
 
-/* An instruction that needs 32 pages runs in memory for one: pages that are waited for stay until they were accessed. */
+/* An instruction that needs 32 pages runs in memory for one: pages that are waited for stay until they were
+ * accessed. */
 static void one_page_of_memory_is_enough(void **state)
 {
     (void)state;
@@ -188,8 +189,8 @@ static void prefetch_then_launch(struct pw_host *h, struct timed *t)
     timed_launch(h, t);
 }
 
-/* uvm-sec61-api: managed allocation, asynchronous prefetch and waiting for the device work. The kernel starts beside the
- * transfer, merges into it, and takes no fault latency. */
+/* uvm-sec61-api: managed allocation, asynchronous prefetch and waiting for the device work. The kernel starts beside
+ * the transfer, merges into it, and takes no fault latency. */
 static void an_explicit_prefetch_moves_pages_beside_the_kernel(void **state)
 {
     (void)state;

@@ -125,8 +125,8 @@ static void pages_that_are_scattered_are_not_coalesced(void **state)
     timed_run(&random);
     count_coalescing(&random, 0);
     timed_end(&random);
-    /* First-free hands out frames in turn: alone an application gets contiguous ones, though the first large frame has its
-     * page table; with another one it does not. */
+    /* First-free hands out frames in turn: alone an application gets contiguous ones, though the first large frame has
+     * its page table; with another one it does not. */
     struct timed alone = {
         .design = "mosaic", .sets = {"page.frames=first-free"}, .bytes = 4 * LARGE, .kernel = compute};
     timed_run(&alone);
@@ -145,7 +145,8 @@ static void pages_that_are_scattered_are_not_coalesced(void **state)
     timed_end(&both);
 }
 
-/* Gathers the first region into a large frame but for its last page, whose place belongs to another program at first. */
+/* Gathers the first region into a large frame but for its last page, whose place belongs to another program at
+ * first. */
 static void share_a_frame(struct timed *t)
 {
     enum { LAST = 511, OTHER = PW_OWNER_APP + 1 };
@@ -241,8 +242,9 @@ static void the_first_translation_that_comes_with_the_large_bit_set_serves_the_w
         timed_end(&t);
     }
     assert_true(before && switched);
-    /* The load issues at 0, is looked up in the L1 TLB (1), goes to the L2 TLB (10), is looked up there (10 for large and
-     * 10 for base entries), walks, and its translation goes back to the SM (10), which takes the mapping of then. */
+    /* The load issues at 0, is looked up in the L1 TLB (1), goes to the L2 TLB (10), is looked up there (10 for large
+     * and 10 for base entries), walks, and its translation goes back to the SM (10), which takes the mapping of
+     * then. */
     assert_int_equal(1 + 10 + 20 + switched + 10, P);
 }
 
@@ -284,9 +286,10 @@ static void touch_share(struct pw_warp *w, struct timed *t)
     pw_use(w);
 }
 
-/* mosaic-sec43-coalesce-immediately, mosaic-sec41-list-after-transfer: the write is sent in the cycle in which the last page
- * has come, and takes as long as any. mosaic-sec41-order-alloc: transfers, their end, checks, the page table; space is set
- * aside before a transfer begins as a count of pages, and the frame itself is taken at its end (docs/decisions.md). */
+/* mosaic-sec43-coalesce-immediately, mosaic-sec41-list-after-transfer: the write is sent in the cycle in which the last
+ * page has come, and takes as long as any. mosaic-sec41-order-alloc: transfers, their end, checks, the page table;
+ * space is set aside before a transfer begins as a count of pages, and the frame itself is taken at its end
+ * (docs/decisions.md). */
 static void a_region_is_coalesced_as_soon_as_its_last_page_has_come(void **state)
 {
     (void)state;
@@ -346,8 +349,8 @@ static void exchange_policy(struct pw_host *h, struct timed *t)
     timed_launch(h, t);
 }
 
-/* mosaic-sec41-sw-hw-split: another policy decides, the same hardware acts. It is asked again when the large bit is to be
- * set, and four writes are on their way when it changes its mind. */
+/* mosaic-sec41-sw-hw-split: another policy decides, the same hardware acts. It is asked again when the large bit is to
+ * be set, and four writes are on their way when it changes its mind. */
 static void another_policy_can_decide(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* The L1 TLB has one port: exact cycles of instructions that touch several pages. */
 #include "timed.h"
 
-/* Fetches the places listed in t->data, t->n[0] of them, then, if t->n[1], a line of each of so many pages in one instruction;
- * their lines are in different sets of the L1 cache. */
+/* Fetches the places listed in t->data, t->n[0] of them, then, if t->n[1], a line of each of so many pages in one
+ * instruction; their lines are in different sets of the L1 cache. */
 enum { NEXT_PAGE = (4 << 10) + PW_LINE_BYTES };
 
 static void chain_and_pages_at_once(struct pw_warp *w, struct timed *t)
@@ -22,8 +22,8 @@ static pw_cycle cost_of_pages_at_once(struct timed t, uint64_t pages)
     return timed_cycles(t) - before;
 }
 
-/* mosaic-tab1-l1tlb-ports: the pages of an instruction are looked up in consecutive cycles. Hits of n pages are through n - 1
- * cycles after one; a page that misses behind one that hits leaves for the L2 TLB one cycle later than alone. */
+/* mosaic-tab1-l1tlb-ports: the pages of an instruction are looked up in consecutive cycles. Hits of n pages are through
+ * n - 1 cycles after one; a page that misses behind one that hits leaves for the L2 TLB one cycle later than alone. */
 static void the_l1_tlb_has_one_port(void **state)
 {
     (void)state;

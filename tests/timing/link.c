@@ -1,5 +1,5 @@
-/* Times of the host link against closed forms in integers: the five measured points of the UVM paper, the H200's copies, the
- * load-to-use latencies of Mosaic, and the order of transfers. */
+/* Times of the host link against closed forms in integers: the five measured points of the UVM paper, the H200's
+ * copies, the load-to-use latencies of Mosaic, and the order of transfers. */
 #include "mem/link.h"
 #include "sim/option.h"
 
@@ -75,8 +75,8 @@ static const struct {
 
 enum { POINTS = sizeof table_1 / sizeof *table_1 };
 
-/* uvm-tab1-4k, uvm-tab1-16k, uvm-tab1-64k, uvm-tab1-256k, uvm-tab1-1024k, uvm-sec61-pcie-fn: the time is the size over the
- * bandwidth at that size, rounded up to a cycle, in both directions. */
+/* uvm-tab1-4k, uvm-tab1-16k, uvm-tab1-64k, uvm-tab1-256k, uvm-tab1-1024k, uvm-sec61-pcie-fn: the time is the size over
+ * the bandwidth at that size, rounded up to a cycle, in both directions. */
 static void the_points_of_table_1_are_met(void **state)
 {
     (void)state;
@@ -93,8 +93,8 @@ static void the_points_of_table_1_are_met(void **state)
     close_link(f);
 }
 
-/* uvm-sec61-pcie-fn: between and beyond the points a larger transfer takes longer and has no less bandwidth. At a clock at
- * which a cycle is a tenth of a nanosecond, rounding is no excuse. */
+/* uvm-sec61-pcie-fn: between and beyond the points a larger transfer takes longer and has no less bandwidth. At a clock
+ * at which a cycle is a tenth of a nanosecond, rounding is no excuse. */
 static void time_grows_and_bandwidth_does_not_fall_with_size(void **state)
 {
     (void)state;
@@ -110,8 +110,8 @@ static void time_grows_and_bandwidth_does_not_fall_with_size(void **state)
     close_link(f);
 }
 
-/* uvm-sec41-pcie-const: a start cost of some 0.85 us is in every transfer, however small, so two transfers take longer than
- * one of both sizes together. */
+/* uvm-sec41-pcie-const: a start cost of some 0.85 us is in every transfer, however small, so two transfers take longer
+ * than one of both sizes together. */
 static void every_transfer_bears_a_start_cost(void **state)
 {
     (void)state;
@@ -181,8 +181,8 @@ static void note(void *object, uint64_t argument, pw_cycle now)
     log->times[log->count++] = now;
 }
 
-/* uvm-sec33-serial: one transfer at a time in a direction, in the order in which they were queued; none before it is ready;
- * the other direction does not notice. */
+/* uvm-sec33-serial: one transfer at a time in a direction, in the order in which they were queued; none before it is
+ * ready; the other direction does not notice. */
 static void transfers_of_a_direction_follow_each_other(void **state)
 {
     (void)state;

@@ -1,14 +1,14 @@
-/* What must hold when memory is short or goes away under a running program: large frames run out, all frames run out, parts of
- * large pages are freed under accesses, programs end and start over while others' pages move. A run ends with every identity
- * intact, or with one line that says what is wrong; meanwhile no TLB disagrees with its page table. */
+/* What must hold when memory is short or goes away under a running program: large frames run out, all frames run out,
+ * parts of large pages are freed under accesses, programs end and start over while others' pages move. A run ends with
+ * every identity intact, or with one line that says what is wrong; meanwhile no TLB disagrees with its page table. */
 #include "gpu/gpu_internal.h"
 #include "timed.h"
 #include "vm/page_manager_internal.h"
 
 enum { REGION = 2 << 20, KEPT = 128, AUDIT = 700 };
 
-/* Checks TLBs and frames while the machine runs, less and less often. A policy that moves pages has taken frames that are not
- * mapped yet. */
+/* Checks TLBs and frames while the machine runs, less and less often. A policy that moves pages has taken frames that
+ * are not mapped yet. */
 static void audit(void *object, uint64_t argument, pw_cycle now)
 {
     (void)argument;
@@ -73,8 +73,8 @@ static void run_and_free(struct pw_host *h, struct timed *t)
     timed_launch(h, t);
 }
 
-/* Half of a coalesced page is freed in two parts, and it stays; one page more, and what is left of it moves under the warps
- * that use it; the rest is freed where it has gone. */
+/* Half of a coalesced page is freed in two parts, and it stays; one page more, and what is left of it moves under the
+ * warps that use it; the rest is freed where it has gone. */
 static void freeing_part_of_a_large_page_does_not_disturb_those_who_use_the_rest(void **state)
 {
     (void)state;
@@ -114,8 +114,8 @@ static void sweep(struct pw_warp *w, struct timed *t)
             timed_fetch(w, t, page * PW_PAGE_BYTES);
 }
 
-/* Pages come one by one as they are accessed, so TLBs are full of base entries when the last one makes them a large page.
- * Those stay and are right; the first page that has lost its own in the L1 TLB brings the large entry. */
+/* Pages come one by one as they are accessed, so TLBs are full of base entries when the last one makes them a large
+ * page. Those stay and are right; the first page that has lost its own in the L1 TLB brings the large entry. */
 static void base_entries_from_before_a_page_was_coalesced_stay_right(void **state)
 {
     (void)state;
@@ -151,8 +151,8 @@ static void arrays_come_and_go(struct pw_host *h, struct timed *t)
     }
 }
 
-/* The neighbours end and start over all the time, in memory so fragmented that every large frame has to be emptied first,
- * or is made by moving base pages together. */
+/* The neighbours end and start over all the time, in memory so fragmented that every large frame has to be emptied
+ * first, or is made by moving base pages together. */
 static void programs_end_and_start_over_while_pages_of_others_move(void **state)
 {
     (void)state;
@@ -241,8 +241,8 @@ static void touch_every_region(struct pw_warp *w, struct timed *t)
         timed_fetch(w, t, i % t->n[2] * REGION);
 }
 
-/* One page of each 2 MiB: a page table takes as much memory as the data, and far more than is set aside for tables. Pages
- * leave for it. Large pages need no such tables, but find memory in pieces. */
+/* One page of each 2 MiB: a page table takes as much memory as the data, and far more than is set aside for tables.
+ * Pages leave for it. Large pages need no such tables, but find memory in pieces. */
 static void page_tables_take_memory_from_data(void **state)
 {
     (void)state;
@@ -265,7 +265,8 @@ static void page_tables_take_memory_from_data(void **state)
     }
 }
 
-/* Tables that do not even fit alone. Wide ones need runs of 64 KiB, which pages that come and go break up before that. */
+/* Tables that do not even fit alone. Wide ones need runs of 64 KiB, which pages that come and go break up before
+ * that. */
 static void page_tables_that_take_all_memory_end_the_run_with_a_line(void **state)
 {
     (void)state;
@@ -287,8 +288,9 @@ static void page_tables_that_take_all_memory_end_the_run_with_a_line(void **stat
     }
 }
 
-/* mosaic-sec64-no-cac, mosaic-sec44-oom-avoid: no large frame is free when the run begins. Without compaction everything
- * fits between what was there, in base pages; with it large frames are made free first, and no SM issues before. */
+/* mosaic-sec64-no-cac, mosaic-sec44-oom-avoid: no large frame is free when the run begins. Without compaction
+ * everything fits between what was there, in base pages; with it large frames are made free first, and no SM issues
+ * before. */
 static void without_free_large_frames_programs_run_in_base_pages_or_wait_for_compaction(void **state)
 {
     (void)state;

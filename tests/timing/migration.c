@@ -1,6 +1,7 @@
 /* The conventional coalescer through the whole machine: which region it takes, what it costs, and what stops it.
  *
- * Kernels walk pages at the beginning and then compute, so that copying disturbs nobody and a pause is all that it adds. */
+ * Kernels walk pages at the beginning and then compute, so that copying disturbs nobody and a pause is all that it
+ * adds. */
 #include "timed.h"
 
 enum { PAGES = 512, REGION = 2 << 20, BOTH = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M, LINES = PAGES * 32 };
@@ -88,7 +89,8 @@ static void only_the_flush_stops_the_sms(void **state)
     timed_end(&t);
     pw_cycle longer = cycles - timed_cycles(alone); /* what was issued before the flush ends during it */
     assert_true(longer <= paused && longer + c.sm.dependency_latency >= paused);
-    /* Entries go beside the walker to their slices, then the level-3 entry; more than one line per slice waits for a port. */
+    /* Entries go beside the walker to their slices, then the level-3 entry; more than one line per slice waits for a
+     * port. */
     assert_true(paused >= 2 * c.l2.path && paused <= 2 * c.l2.path + PAGES / 16);
     t.sets[1] = "l2.path=500";
     timed_run(&t);
@@ -153,8 +155,8 @@ static void a_region_with_pages_missing_is_no_candidate(void **state)
     timed_end(&t);
 }
 
-/* Walks of the first interval only count for its end. With a base entry for each region, pages are walked again and again,
- * and the next most walked follows in the next interval. */
+/* Walks of the first interval only count for its end. With a base entry for each region, pages are walked again and
+ * again, and the next most walked follows in the next interval. */
 static void keep_walking(struct pw_warp *w, struct timed *t)
 {
     for (uint64_t i = 0; i < t->n[0]; i++) {

@@ -1,5 +1,5 @@
-/* Mosaic in whole runs: with every way in which data comes, with pages that leave again, and with several applications. Every
- * identity is checked at the end of each run: frames, TLB entries, requests, large pages. */
+/* Mosaic in whole runs: with every way in which data comes, with pages that leave again, and with several applications.
+ * Every identity is checked at the end of each run: frames, TLB entries, requests, large pages. */
 #include "timed.h"
 
 #include "vm/page_manager_internal.h"

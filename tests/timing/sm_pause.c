@@ -1,7 +1,7 @@
 /* A pause of all SMs, to the cycle: nothing issues in it, what was issued before goes on, and time still adds up.
  *
- * Without a pause, a warp with a run of n instructions exits at n - 1 + DEPENDENCY. An instruction of the cycle in which
- * a pause begins is through, so a pause from a to b costs a run b - a - 1 cycles. */
+ * Without a pause, a warp with a run of n instructions exits at n - 1 + DEPENDENCY. An instruction of the cycle in
+ * which a pause begins is through, so a pause from a to b costs a run b - a - 1 cycles. */
 #include "timed.h"
 
 enum { DEPENDENCY = 9, RUN = 100, TWO_RUNS = 2 * RUN - 1 + DEPENDENCY /* of two warps of an SM */ };

@@ -201,8 +201,8 @@ static void launch_with_toys(struct pw_host *h, struct timed *t)
     timed_launch(h, t);
 }
 
-/* Pages come and go while entries hold their neighbours, in both TLBs. Every translation that is used is compared with the
- * page table, and every entry at the end. */
+/* Pages come and go while entries hold their neighbours, in both TLBs. Every translation that is used is compared with
+ * the page table, and every entry at the end. */
 static void entries_of_several_pages_lose_those_that_are_evicted(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Exact cycles of batch service: when the driver takes faults, in which order it serves blocks, when accesses are replayed.
- * The driver's own work is 10000 cycles per batch, 2000 per block and 300 per fault; n pages cross the link in 1000 + 1000 n
- * cycles. */
+/* Exact cycles of batch service: when the driver takes faults, in which order it serves blocks, when accesses are
+ * replayed. The driver's own work is 10000 cycles per batch, 2000 per block and 300 per fault; n pages cross the link
+ * in 1000 + 1000 n cycles. */
 #include "uvm_fixture.h"
 
 enum { BATCH = 10000, BLOCK = 2000, FAULT = 300 };
@@ -23,8 +23,8 @@ static struct uvm_fixture *new_batches(const char *prefetch)
     return f;
 }
 
-/* Faults that come until the driver reads the buffer are in the batch; blocks follow each other, each with its work and then
- * its copies; accesses are replayed at the end, not when their page comes. */
+/* Faults that come until the driver reads the buffer are in the batch; blocks follow each other, each with its work and
+ * then its copies; accesses are replayed at the end, not when their page comes. */
 static void a_batch_is_served_block_by_block_and_replayed_at_its_end(void **state)
 {
     (void)state;
@@ -119,8 +119,8 @@ static void faults_on_one_page_are_one_entry(void **state)
     uvm_close(f);
 }
 
-/* A fault that is still in the buffer when its page comes with another's is replayed with the batch; it costs no batch of its
- * own. */
+/* A fault that is still in the buffer when its page comes with another's is replayed with the batch; it costs no batch
+ * of its own. */
 static void who_finds_its_page_after_the_batch_goes_on(void **state)
 {
     (void)state;
@@ -142,7 +142,8 @@ static void who_finds_its_page_after_the_batch_goes_on(void **state)
     uvm_close(f);
 }
 
-/* A page that leaves between its arrival and the end of its batch, because another access had used it, is fetched again. */
+/* A page that leaves between its arrival and the end of its batch, because another access had used it, is fetched
+ * again. */
 static void a_page_evicted_before_its_replay_is_asked_for_again(void **state)
 {
     (void)state;
@@ -165,8 +166,8 @@ static void a_page_evicted_before_its_replay_is_asked_for_again(void **state)
     uvm_close(f);
 }
 
-/* Pages of a batch that find no room let those before them be replayed, and come when these have made room; from then on
- * replays wait for the end of the batch again. */
+/* Pages of a batch that find no room let those before them be replayed, and come when these have made room; from then
+ * on replays wait for the end of the batch again. */
 static void a_batch_that_waits_for_room_replays_what_it_has(void **state)
 {
     (void)state;
@@ -189,8 +190,8 @@ static void a_batch_that_waits_for_room_replays_what_it_has(void **state)
     uvm_close(f);
 }
 
-/* A page that an explicit prefetch brings while the driver is about to read the buffer is replayed as it comes; the driver
- * finds nothing to do. */
+/* A page that an explicit prefetch brings while the driver is about to read the buffer is replayed as it comes; the
+ * driver finds nothing to do. */
 static void a_page_that_comes_before_its_fault_is_taken_is_replayed(void **state)
 {
     (void)state;

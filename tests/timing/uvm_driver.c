@@ -1,6 +1,6 @@
-/* Exact cycles of demand paging: when a faulted page can be used, what it waits for, in which transfers its neighbours come,
- * and how the three ways of serving faults differ. Times follow from the fixture's round link (1000 + 1000 n cycles for n
- * pages in, 500 + 500 n out) and a fault latency of 45 us at 1 GHz. */
+/* Exact cycles of demand paging: when a faulted page can be used, what it waits for, in which transfers its neighbours
+ * come, and how the three ways of serving faults differ. Times follow from the fixture's round link (1000 + 1000 n
+ * cycles for n pages in, 500 + 500 n out) and a fault latency of 45 us at 1 GHz. */
 #include "uvm_fixture.h"
 
 enum { LATENCY = 45000 };
@@ -13,8 +13,8 @@ static pw_cycle in(uint64_t pages)
 #define REPLAYED(f, vpn) uvm_time(f, UVM_REPLAY, vpn, 0)
 #define MAPPED(f, vpn) uvm_time(f, UVM_MAP, vpn, 0)
 
-/* uvm-sec22-two-costs, uvm-fig1-s4, uvm-fig1-s5, uvm-fig1-s6, uvm-sec22-lazy-alloc: nothing is there before the first access;
- * it costs the handling and the transfer of one page, not a cycle less. */
+/* uvm-sec22-two-costs, uvm-fig1-s4, uvm-fig1-s5, uvm-fig1-s6, uvm-sec22-lazy-alloc: nothing is there before the first
+ * access; it costs the handling and the transfer of one page, not a cycle less. */
 static void a_fault_costs_its_handling_and_its_transfer(void **state)
 {
     (void)state;
@@ -43,8 +43,8 @@ static void a_fault_outside_all_allocations_is_refused(void **state)
     uvm_close(f);
 }
 
-/* uvm-sec33-serial with uvm-tab2-fault: under serial service the k-th fault is handled after k latencies; the transfer of
- * one overlaps with the handling of the next. */
+/* uvm-sec33-serial with uvm-tab2-fault: under serial service the k-th fault is handled after k latencies; the transfer
+ * of one overlaps with the handling of the next. */
 static void serial_service_handles_one_fault_at_a_time(void **state)
 {
     (void)state;
@@ -80,8 +80,8 @@ static void parallel_service_waits_for_the_link_only(void **state)
     uvm_close(f);
 }
 
-/* mosaic-sec32-lat-4k, mosaic-sec32-lat-2m, mosaic-sec32-frame-stall: 54.5 us and 7.95 GB/s give 55 us for a 4 KiB page and
- * 318 us for a 2 MiB page, whose every access waits for the whole page. */
+/* mosaic-sec32-lat-4k, mosaic-sec32-lat-2m, mosaic-sec32-frame-stall: 54.5 us and 7.95 GB/s give 55 us for a 4 KiB page
+ * and 318 us for a 2 MiB page, whose every access waits for the whole page. */
 static void load_to_use_is_mosaics_for_small_and_large_pages(void **state)
 {
     (void)state;
@@ -108,8 +108,8 @@ static void load_to_use_is_mosaics_for_small_and_large_pages(void **state)
     }
 }
 
-/* uvm-fig1-s3, uvm-sec22-mshr-merge: accesses to a page on its way wait for the one fetch; a prefetched page on its way is as
- * good. */
+/* uvm-fig1-s3, uvm-sec22-mshr-merge: accesses to a page on its way wait for the one fetch; a prefetched page on its way
+ * is as good. */
 static void faults_on_a_page_that_is_coming_merge(void **state)
 {
     (void)state;
@@ -130,8 +130,8 @@ static void faults_on_a_page_that_is_coming_merge(void **state)
     uvm_close(f);
 }
 
-/* uvm-sec32-sl-groups, uvm-sec41-sl-max: the faulted page crosses first and alone, what lies before and behind it follows
- * in one transfer each; a page can be used when its own transfer has ended. */
+/* uvm-sec32-sl-groups, uvm-sec41-sl-max: the faulted page crosses first and alone, what lies before and behind it
+ * follows in one transfer each; a page can be used when its own transfer has ended. */
 static void a_faulted_page_splits_its_block_into_groups(void **state)
 {
     (void)state;
@@ -188,7 +188,8 @@ static void an_explicit_prefetch_keeps_the_link_busy(void **state)
     uvm_close(f);
 }
 
-/* An access whose walk found nothing and whose page came in the same cycle goes on at once, without a fault of its own. */
+/* An access whose walk found nothing and whose page came in the same cycle goes on at once, without a fault of its
+ * own. */
 static void a_fault_on_a_page_that_has_just_come_is_replayed(void **state)
 {
     (void)state;

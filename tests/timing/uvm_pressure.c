@@ -1,6 +1,6 @@
-/* Demand paging with little memory, in exact cycles: what a fault waits for when memory is full, what is given up, what a
- * free leaves behind. Times follow from the fixture's round link (1000 + 1000 n cycles for n pages in, 500 + 500 n out) and a
- * fault latency of 45 us at 1 GHz. */
+/* Demand paging with little memory, in exact cycles: what a fault waits for when memory is full, what is given up, what
+ * a free leaves behind. Times follow from the fixture's round link (1000 + 1000 n cycles for n pages in, 500 + 500 n
+ * out) and a fault latency of 45 us at 1 GHz. */
 #include "uvm_fixture.h"
 
 enum { LATENCY = 45000 };
@@ -50,8 +50,8 @@ static void room_is_used_when_the_write_back_has_ended(void **state)
     }
 }
 
-/* Of a fetch that needs 16 places two are free, and the others become free one after the other: nothing of it starts before
- * the last. A fetch after it that needs one place gets it when the next write-back ends. */
+/* Of a fetch that needs 16 places two are free, and the others become free one after the other: nothing of it starts
+ * before the last. A fetch after it that needs one place gets it when the next write-back ends. */
 static void a_fetch_takes_free_room_first_and_then_the_soonest(void **state)
 {
     (void)state;
@@ -75,7 +75,8 @@ static void a_fetch_takes_free_room_first_and_then_the_soonest(void **state)
     uvm_close(f);
 }
 
-/* What is free is taken before what will be free: a fetch that fits beside pages that are being written waits for nothing. */
+/* What is free is taken before what will be free: a fetch that fits beside pages that are being written waits for
+ * nothing. */
 static void free_room_is_not_kept_waiting(void **state)
 {
     (void)state;
@@ -100,8 +101,8 @@ static void free_room_is_not_kept_waiting(void **state)
     uvm_close(f);
 }
 
-/* uvm-fig8-10-group, uvm-sec51-writeback: Figure 8 step by step; contiguous pages of one eviction leave in one transfer,
- * clean or dirty. */
+/* uvm-fig8-10-group, uvm-sec51-writeback: Figure 8 step by step; contiguous pages of one eviction leave in one
+ * transfer, clean or dirty. */
 static void contiguous_victims_leave_in_one_transfer(void **state)
 {
     (void)state;
@@ -123,9 +124,9 @@ static void contiguous_victims_leave_in_one_transfer(void **state)
     uvm_close(f);
 }
 
-/* uvm-sec42-buffer, uvm-sec42-buffer-disables: with a free-page buffer of a quarter of 8 pages two places are kept free, so
- * that a fault with memory in use up to the threshold waits for no write-back, and the prefetcher counts memory as full
- * before it is. */
+/* uvm-sec42-buffer, uvm-sec42-buffer-disables: with a free-page buffer of a quarter of 8 pages two places are kept
+ * free, so that a fault with memory in use up to the threshold waits for no write-back, and the prefetcher counts
+ * memory as full before it is. */
 static void a_free_page_buffer_hides_the_write_back(void **state)
 {
     (void)state;
@@ -200,7 +201,8 @@ static void touch_event(void *object, uint64_t vpn, pw_cycle now)
     pw_uvm_touch(f->uvm, 0, (pw_vpn){vpn}, false, now);
 }
 
-/* Who waits for room is first: not even a fault that is handled in the very cycle in which room is made comes before. */
+/* Who waits for room is first: not even a fault that is handled in the very cycle in which room is made comes
+ * before. */
 static void waiting_faults_are_served_in_order(void **state)
 {
     (void)state;
@@ -231,8 +233,8 @@ static void free_event(void *object, uint64_t vpn, pw_cycle now)
     assert_int_equal(pw_uvm_free(f->uvm, 0, (pw_vpn){vpn}, &f->err), PW_OK);
 }
 
-/* The allocation goes while one part of a fetch is on the link and another waits for room: at any time, also in the very
- * cycle in which the last transfer ends, before it does. */
+/* The allocation goes while one part of a fetch is on the link and another waits for room: at any time, also in the
+ * very cycle in which the last transfer ends, before it does. */
 static void a_free_forgets_a_fetch_that_waits_in_part(void **state)
 {
     (void)state;
@@ -284,8 +286,8 @@ static void waiting_for_ever_is_told(void **state)
     uvm_close(f);
 }
 
-/* Pages whose allocation is freed on their way arrive nowhere; their room can be used from the end of their transfer on, and
- * an allocation in the same place is a new one. */
+/* Pages whose allocation is freed on their way arrive nowhere; their room can be used from the end of their transfer
+ * on, and an allocation in the same place is a new one. */
 static void a_free_forgets_what_is_coming(void **state)
 {
     (void)state;

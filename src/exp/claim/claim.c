@@ -1,11 +1,11 @@
 /* The judge: compares values of ours with a paper's, by the rule that the row names.
  *
- * Gains and factors hold when they go the paper's way and are 0.5 to 1.5 times its size; rates within 10 percentage points;
- * amounts between 0.5 and 1.5 times. So a design that changes nothing (a gain of 0, a factor of 1) fails every row that
- * claims a change. Limits count as inside. docs/claims.md has the reasons.
+ * Gains and factors hold when they go the paper's way and are 0.5 to 1.5 times its size; rates within 10 percentage
+ * points; amounts between 0.5 and 1.5 times. So a design that changes nothing (a gain of 0, a factor of 1) fails every
+ * row that claims a change. Limits count as inside. docs/claims.md has the reasons.
  *
- * Values come out of sums and quotients of doubles: what differs by less than TOLERANCE is rounding. A strict bound has to
- * be passed by more than that, so that a ratio of two equal runs is never "greater than 1" by its last bit. */
+ * Values come out of sums and quotients of doubles: what differs by less than TOLERANCE is rounding. A strict bound has
+ * to be passed by more than that, so that a ratio of two equal runs is never "greater than 1" by its last bit. */
 #include "exp/claim/claim.h"
 
 #include "sim/c_locale.h"
@@ -37,7 +37,8 @@ struct part {
     bool first; /* of its piece between semicolons */
 };
 
-/* Takes the next part from the text; false at its end. Generated rows have been checked, so there is nothing to refuse. */
+/* Takes the next part from the text; false at its end. Generated rows have been checked, so there is nothing to
+ * refuse. */
 static bool next_part(const char **text, struct part *out)
 {
     const char *at = *text;

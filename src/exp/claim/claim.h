@@ -1,7 +1,7 @@
 /* What the papers say, and whether what came out of runs agrees with it.
  *
- * The rows are data/claims/PAPER.csv, compiled in. A row's `judge` says by which rule a value of ours is compared with the
- * paper's; no verdict is ever written by hand. The rules are those of docs/claims.md. */
+ * The rows are data/claims/PAPER.csv, compiled in. A row's `judge` says by which rule a value of ours is compared with
+ * the paper's; no verdict is ever written by hand. The rules are those of docs/claims.md. */
 #ifndef PW_EXP_CLAIM_H
 #define PW_EXP_CLAIM_H
 

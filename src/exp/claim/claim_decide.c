@@ -31,8 +31,8 @@ static const struct pw_test_outcome *outcomes_of(const struct pw_test_log *log, 
     return log->outcomes + low;
 }
 
-/* Of a case that has no outcome of its own, the program's says that it never got there. A name that occurs more than once
- * has passed when all have. PW_TEST_SKIPPED: nothing is known. */
+/* Of a case that has no outcome of its own, the program's says that it never got there. A name that occurs more than
+ * once has passed when all have. PW_TEST_SKIPPED: nothing is known. */
 static enum pw_test_result result_of(const struct pw_test_log *log, const struct pw_claim_test *t)
 {
     size_t count, passed = 0, own = 0;

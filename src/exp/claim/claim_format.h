@@ -5,8 +5,8 @@
 #include "exp/figure/evaluate.h"
 #include "exp/format/text.h"
 
-/* Our values, separated by "; ", with so many decimals that what is shown would get the same verdict: beside a paper's "<1"
- * that holds 0.9998 is not shown as 1.00. "true" or "false" where the paper has no number. */
+/* Our values, separated by "; ", with so many decimals that what is shown would get the same verdict: beside a paper's
+ * "<1" that holds 0.9998 is not shown as 1.00. "true" or "false" where the paper has no number. */
 void pw_claim_format_values(const struct pw_claim_outcome *o, struct pw_text *out);
 
 /* The verdict's name, with colours where they are wanted. */

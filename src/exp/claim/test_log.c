@@ -1,5 +1,5 @@
-/* Outcomes of test cases, as scripts/test leaves them: test,case,outcome lines of CSV (RFC 4180). The file is untrusted:
- * anything else in it is an error with its line. */
+/* Outcomes of test cases, as scripts/test leaves them: test,case,outcome lines of CSV (RFC 4180). The file is
+ * untrusted: anything else in it is an error with its line. */
 #include "exp/claim/claim_report.h"
 
 #include <errno.h>
@@ -37,8 +37,8 @@ static enum pw_status read_text(const char *path, char **out, struct pw_error *e
     return PW_OK;
 }
 
-/* Cuts a field out of the text in place. Returns what follows its comma or the end of its line, NULL when a quote is not
- * closed or something follows it. *out_last: it is the last of its line. */
+/* Cuts a field out of the text in place. Returns what follows its comma or the end of its line, NULL when a quote is
+ * not closed or something follows it. *out_last: it is the last of its line. */
 static char *cut_field(char *at, char **out_field, bool *out_last)
 {
     char *to = at;

@@ -1,8 +1,8 @@
 /* Evaluates a figure: measures over its runs, expressions over the measures, claims over those.
  *
- * Weighted speedup, unfairness and app.speedup compare with each application alone under the baseline design, on as many
- * SMs (docs/decisions.md); these runs are the plan's. A run that is missing makes a value unknown; a run that is there and
- * lacks a metric is a mistake in the figure, since every run reports the same ones for the same machine. */
+ * Weighted speedup, unfairness and app.speedup compare with each application alone under the baseline design, on as
+ * many SMs (docs/decisions.md); these runs are the plan's. A run that is missing makes a value unknown; a run that is
+ * there and lacks a metric is a mistake in the figure, since every run reports the same ones for the same machine. */
 #include "exp/figure/evaluate.h"
 
 #include <math.h>

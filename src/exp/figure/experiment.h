@@ -1,7 +1,7 @@
 /* Figures with their runs: which are in the store, which are missing, and what comes out.
  *
- * An experiment is some figures in one scope. Preparing it reads the figures and plans their runs; looking up finds those
- * that the store has; running does the others; evaluating computes a figure's numbers from what is there. */
+ * An experiment is some figures in one scope. Preparing it reads the figures and plans their runs; looking up finds
+ * those that the store has; running does the others; evaluating computes a figure's numbers from what is there. */
 #ifndef PW_EXP_EXPERIMENT_H
 #define PW_EXP_EXPERIMENT_H
 

@@ -1,4 +1,5 @@
-/* Expressions over the runs of a figure: how a number of a paper is computed from results, written in the figure's file.
+/* Expressions over the runs of a figure: how a number of a paper is computed from results, written in the figure's
+ * file.
  *
  *     100 * (1 - mean(speed@4k / speed@ideal))            one number: a loss in %
  *     100 * mean(l2_hit@4k[5-app])                        only the workloads of one group
@@ -6,17 +7,17 @@
  *
  * A measure, defined in the same file, is an expression over one run's values: metrics as in `pagewalk list metrics`
  * (`l1_tlb.hits / l1_tlb.lookups`), `cycles`, `nanoseconds`, `ipc` (the sum over the applications), `weighted_speedup`,
- * `unfairness`, `apps`, an option that is a number as `option.dram.channels`; or over one application's: `app.l2_tlb.hits`,
- * `app.ipc`, `app.cycles`, `app.sms`, `app.speedup` (IPC over IPC alone with the baseline design), and as `app1.ipc` those of
- * the application with that number, counted from 0, as a value of the run. At a variant it is a
- * vector, one number per workload or, where it says app., one per application of each workload; `:alone` takes each
- * application's run of that variant without neighbours. Vectors combine element by element; mean, geomean, harmean, median,
- * min, max, sum, count and farthest (from 1) make one number of one, or of several: max(a@x / a@y, a@x / a@z). A run's value beside an application's stands for each of its
- * applications. Nothing else is known: no constant can stand in for a run, since an expression that names no measure is
- * refused.
+ * `unfairness`, `apps`, an option that is a number as `option.dram.channels`; or over one application's:
+ * `app.l2_tlb.hits`, `app.ipc`, `app.cycles`, `app.sms`, `app.speedup` (IPC over IPC alone with the baseline design),
+ * and as `app1.ipc` those of the application with that number, counted from 0, as a value of the run. At a variant it
+ * is a vector, one number per workload or, where it says app., one per application of each workload; `:alone` takes
+ * each application's run of that variant without neighbours. Vectors combine element by element; mean, geomean,
+ * harmean, median, min, max, sum, count and farthest (from 1) make one number of one, or of several: max(a@x / a@y, a@x
+ * / a@z). A run's value beside an application's stands for each of its applications. Nothing else is known: no constant
+ * can stand in for a run, since an expression that names no measure is refused.
  *
- * Names consist of letters, digits, '_', '-' and '.'; a '-' between two of those belongs to the name, so a minus after a
- * name has a blank before it. Comparisons bind least and do not chain. What is not known (NAN) stays so, through
+ * Names consist of letters, digits, '_', '-' and '.'; a '-' between two of those belongs to the name, so a minus after
+ * a name has a blank before it. Comparisons bind least and do not chain. What is not known (NAN) stays so, through
  * comparisons, min and count too. */
 #ifndef PW_EXP_EXPRESSION_H
 #define PW_EXP_EXPRESSION_H
@@ -51,7 +52,8 @@ void pw_expression_references(const struct pw_expression *e, pw_expression_visit
 /* Length of the "app1." that a metric's name begins with; 0 where it does not. */
 size_t pw_expression_numbered_app(const char *name);
 
-/* Whether a measure uses a metric; one whose name ends in '.' stands for all that begin so, "app.x" for "app1.x" too. */
+/* Whether a measure uses a metric; one whose name ends in '.' stands for all that begin so, "app.x" for "app1.x"
+ * too. */
 bool pw_expression_uses(const struct pw_expression *e, const char *metric);
 
 /* A column of numbers. `app` is the application within the workload, or -1 for a value of the whole run. */
@@ -64,8 +66,8 @@ struct pw_vector {
 };
 void pw_vector_free(struct pw_vector *v);
 
-/* Where values come from. Reference: fills in the vector of a measure at a variant, for the workloads of `group`, or all
- * with -1. Metric (in measures): one value. */
+/* Where values come from. Reference: fills in the vector of a measure at a variant, for the workloads of `group`, or
+ * all with -1. Metric (in measures): one value. */
 struct pw_expression_source {
     enum pw_status (*reference)(void *context, size_t measure, size_t variant, bool alone, int group,
                                 struct pw_vector *out, struct pw_error *err);

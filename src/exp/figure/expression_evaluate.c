@@ -1,7 +1,7 @@
 /* Computes expressions: vectors of one number per workload or application, joined item by item.
  *
- * What is not known is NAN and stays so: a comparison, a minimum or a count that looks past a missing run would decide a
- * claim without it. A quotient 0 / 0 (the hit rate of a TLB that was never asked) is not known either. */
+ * What is not known is NAN and stays so: a comparison, a minimum or a count that looks past a missing run would decide
+ * a claim without it. A quotient 0 / 0 (the hit rate of a TLB that was never asked) is not known either. */
 #include "exp/figure/expression_internal.h"
 
 #include <math.h>
@@ -65,8 +65,8 @@ static bool is_per_app(const struct pw_vector *v)
     return v->count > 0 && v->items[0].app >= 0;
 }
 
-/* For each item of `items`, the one of `of` that belongs to it: the same, or the run an application is part of. Both are in
- * the order of the workloads. False when one of either is left over. */
+/* For each item of `items`, the one of `of` that belongs to it: the same, or the run an application is part of. Both
+ * are in the order of the workloads. False when one of either is left over. */
 static bool match(const struct pw_vector *items, const struct pw_vector *of, size_t *out)
 {
     bool spread = is_per_app(items) && !is_per_app(of);

@@ -1,6 +1,7 @@
-/* Reads a figure's file: collects its keys, then puts the parts together (figure_parts.c, figure_workloads.c), so that a
- * part may name another that comes later in the file. The file may be anybody's: whatever is in it is checked here, and
- * what comes out is fit to be printed. What only a run can tell (unknown designs, options, machines) is left to the plan. */
+/* Reads a figure's file: collects its keys, then puts the parts together (figure_parts.c, figure_workloads.c), so that
+ * a part may name another that comes later in the file. The file may be anybody's: whatever is in it is checked here,
+ * and what comes out is fit to be printed. What only a run can tell (unknown designs, options, machines) is left to the
+ * plan. */
 #include "exp/figure/figure_internal.h"
 #include "sim/c_locale.h"
 #include "sim/option.h"

@@ -1,7 +1,7 @@
 /* A figure: which runs a figure, table or sentence of a paper stands on, and which numbers come out of them.
  *
- * experiments/PAPER/FIGURE.yaml, compiled in, or a file of the user's (untrusted). Only maps and scalars; lists are words
- * separated by spaces. docs/experiments.md has the reference; in short:
+ * experiments/PAPER/FIGURE.yaml, compiled in, or a file of the user's (untrusted). Only maps and scalars; lists are
+ * words separated by spaces. docs/experiments.md has the reference; in short:
  *
  *     title: What 4 KB and 2 MB pages lose against an ideal TLB
  *     where: Figure 3                  # in the paper

@@ -1,5 +1,5 @@
-/* A figure's numbers as CSV, one per row: every value of the table, the means of its groups, and every claim with the paper's
- * value beside it. */
+/* A figure's numbers as CSV, one per row: every value of the table, the means of its groups, and every claim with the
+ * paper's value beside it. */
 #include "exp/figure/figure_report.h"
 
 #include <math.h>

@@ -21,8 +21,8 @@ static bool per_app(const struct pw_figure_outcome *o)
     return false;
 }
 
-/* The mean of a column over a group (ANY: all), a workload (ANY: all) and an application (ANY: all; a value of the whole
- * run is every application's). NAN where there is nothing or something is missing. */
+/* The mean of a column over a group (ANY: all), a workload (ANY: all) and an application (ANY: all; a value of the
+ * whole run is every application's). NAN where there is nothing or something is missing. */
 static double column_mean(const struct pw_figure_outcome *o, size_t column, int group, int workload, int app)
 {
     const struct pw_figure *f = o->figure;

@@ -1,11 +1,13 @@
-/* A figure's numbers for people and for programs: its table, and each claim with the paper's value, ours and the verdict. */
+/* A figure's numbers for people and for programs: its table, and each claim with the paper's value, ours and the
+ * verdict. */
 #ifndef PW_EXP_FIGURE_REPORT_H
 #define PW_EXP_FIGURE_REPORT_H
 
 #include "exp/figure/evaluate.h"
 #include "exp/format/text.h"
 
-/* Means by group of workloads, or with `each` a line per workload (per application, where the figure looks at those). */
+/* Means by group of workloads, or with `each` a line per workload (per application, where the figure looks at
+ * those). */
 void pw_figure_report_table(const struct pw_figure_outcome *o, bool each, struct pw_text *out);
 
 /* One JSON object: figure, scope, columns with every item, claims. */
@@ -15,7 +17,8 @@ void pw_figure_report_json(const struct pw_figure_outcome *o, struct pw_text *ou
  * they depend on. */
 void pw_figure_report_plan_json(const struct pw_figure_outcome *o, struct pw_text *out);
 
-/* Rows of CSV, one number each; with `header`, the names of the fields first. docs/experiments.md says what they are. */
+/* Rows of CSV, one number each; with `header`, the names of the fields first. docs/experiments.md says what they
+ * are. */
 void pw_figure_report_csv(const struct pw_figure_outcome *o, bool header, struct pw_text *out);
 
 /* The mean of a column over a group as the table shows it; NAN where something is missing. */

@@ -1,7 +1,7 @@
-/* A line of a figure's table that stands for all values of a sweep: "Entries *: speed@l1-* / speed@ideal" is a column for
- * each of l1-32, l1-64, …, with the value in the place of the heading's '*' or, where it has none, behind it. Lines are
- * written out as text and then read like any other. Sweeps that one line names together go on together, and so need the same
- * values. */
+/* A line of a figure's table that stands for all values of a sweep: "Entries *: speed@l1-* / speed@ideal" is a column
+ * for each of l1-32, l1-64, …, with the value in the place of the heading's '*' or, where it has none, behind it. Lines
+ * are written out as text and then read like any other. Sweeps that one line names together go on together, and so need
+ * the same values. */
 #include "exp/figure/figure_internal.h"
 #include "exp/format/text.h"
 

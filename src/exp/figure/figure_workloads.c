@@ -1,8 +1,8 @@
-/* A figure's workloads: lists, every program of a paper, copies, random mixes; the sample of them that a scope takes; and
- * the sizes they run with.
+/* A figure's workloads: lists, every program of a paper, copies, random mixes; the sample of them that a scope takes;
+ * and the sizes they run with.
  *
- * A mix is a set of different programs. Its programs are drawn with the group's seed, no mix comes twice, and a sample is
- * taken from all of them: what --quick runs is part of what --full runs, but for the sizes. */
+ * A mix is a set of different programs. Its programs are drawn with the group's seed, no mix comes twice, and a sample
+ * is taken from all of them: what --quick runs is part of what --full runs, but for the sizes. */
 #include "exp/figure/figure_internal.h"
 #include "exp/format/text.h"
 #include "sim/option.h"
@@ -354,7 +354,8 @@ static bool has_program_twice(const struct pw_figure_workload *w)
     return false;
 }
 
-/* Parameters stay in a workload's label only where they tell it, or its applications, from another of the same programs. */
+/* Parameters stay in a workload's label only where they tell it, or its applications, from another of the same
+ * programs. */
 static void shorten_labels(struct pw_figure *f)
 {
     for (size_t w = 0; w < f->workload_count; w++) {

@@ -1,7 +1,7 @@
 /* The runs that figures need: each once, however many figures, variants and metrics ask for it.
  *
- * A run is what the store says it is: effective options, workload and seed. So a program that is the only one on the GPU is
- * its own run alone, and a design under another name, or an option set to what it is anyway, adds no run. */
+ * A run is what the store says it is: effective options, workload and seed. So a program that is the only one on the
+ * GPU is its own run alone, and a design under another name, or an option set to what it is anyway, adds no run. */
 #ifndef PW_EXP_PLAN_H
 #define PW_EXP_PLAN_H
 
@@ -22,7 +22,8 @@ struct pw_job {
 struct pw_plan_figure {
     const struct pw_figure *figure;
     int *together; /* [variant * workload_count + workload] */
-    /* [(variant * workload_count + workload) * apps + app]: that application alone, on as many SMs and the same machine: */
+    /* [(variant * workload_count + workload) * apps + app]: that application alone, on as many SMs and the same
+     * machine: */
     unsigned apps; /* the most that a workload of the figure has */
     int *baseline; /* with design gpu-mmu and only the figure's own options */
     int *alone;    /* with the variant's design and options */

@@ -1,5 +1,5 @@
-/* Reads the sizes and costs of programs and the lists of workloads. Every name has to be a program and every parameter one of its own: a slip in this
- * file would otherwise be found only by the figure that happens to use it. */
+/* Reads the sizes and costs of programs and the lists of workloads. Every name has to be a program and every parameter
+ * one of its own: a slip in this file would otherwise be found only by the figure that happens to use it. */
 #include "exp/figure/sizes.h"
 
 #include "sim/c_locale.h"

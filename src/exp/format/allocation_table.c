@@ -1,5 +1,5 @@
-/* What demand paging did to each allocation, for people. Prefetched pages that were no use, because they left or the run
- * ended before anybody accessed them, are one column: waste. */
+/* What demand paging did to each allocation, for people. Prefetched pages that were no use, because they left or the
+ * run ended before anybody accessed them, are one column: waste. */
 #include "exp/format/result.h"
 #include "exp/format/table.h"
 

@@ -1,5 +1,5 @@
-/* Numbers that stand together, in a column or a list: all have as many decimals, so that zeros at the end stay and points
- * are below one another. */
+/* Numbers that stand together, in a column or a list: all have as many decimals, so that zeros at the end stay and
+ * points are below one another. */
 #include "exp/format/text.h"
 #include "sim/c_locale.h"
 

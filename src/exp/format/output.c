@@ -1,5 +1,5 @@
-/* Results reach the disk whole or not at all (sim/new_file.h). A target that is no regular file (a pipe, /dev/full) cannot
- * be renamed over and is written straight. */
+/* Results reach the disk whole or not at all (sim/new_file.h). A target that is no regular file (a pipe, /dev/full)
+ * cannot be renamed over and is written straight. */
 #include "exp/format/output.h"
 
 #include "sim/new_file.h"

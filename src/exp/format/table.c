@@ -1,5 +1,5 @@
-/* The cells of a table. They are kept one after the other in one buffer, each ended by a zero byte; a heading is a row of
- * one cell that starts with PW_TABLE_HEADING. How they are laid out is in table_layout.c. */
+/* The cells of a table. They are kept one after the other in one buffer, each ended by a zero byte; a heading is a row
+ * of one cell that starts with PW_TABLE_HEADING. How they are laid out is in table_layout.c. */
 #include "exp/format/table.h"
 
 #include "sim/c_locale.h"

@@ -1,7 +1,7 @@
 /* Aligned tables for people: cells are added row by row, widths are found at the end.
  *
- * The first row is the heading of the columns where there is one. A last column that is left-aligned and wide is text, and
- * is the first to be wrapped where the table is too wide. */
+ * The first row is the heading of the columns where there is one. A last column that is left-aligned and wide is text,
+ * and is the first to be wrapped where the table is too wide. */
 #ifndef PW_EXP_TABLE_H
 #define PW_EXP_TABLE_H
 

@@ -4,8 +4,9 @@
  *
  * - text, a wide left-aligned last column, goes on below itself, or where the other columns leave it too little room on
  *   lines of its own under the row;
- * - a table of numbers has headings and labels broken, and where that is not enough comes in blocks of as many columns as
- *   fit, section by section, each with the labels at its front, the headings above it and a last column of units behind it.
+ * - a table of numbers has headings and labels broken, and where that is not enough comes in blocks of as many columns
+ *   as fit, section by section, each with the labels at its front, the headings above it and a last column of units
+ *   behind it.
  *
  * A cell that is wider than its column all the same, since it is one word, pushes the cells after it to the next line.
  * Trailing blanks are never written. */

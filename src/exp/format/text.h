@@ -52,8 +52,8 @@ size_t pw_text_columns_of(const char *bytes, size_t length);
 /* How many bytes of `text` go on a line of `width` columns: whole words, and at least one however long it is. */
 size_t pw_text_line(const char *text, size_t width);
 
-/* Appends each line of `lines` wrapped by words: it begins after `indent` columns, and goes on after `hang`. A line that
- * has blanks before it keeps them, on all its lines. */
+/* Appends each line of `lines` wrapped by words: it begins after `indent` columns, and goes on after `hang`. A line
+ * that has blanks before it keeps them, on all its lines. */
 void pw_text_prose(struct pw_text *t, size_t indent, size_t hang, const char *lines);
 
 enum { PW_NUMBER_CAPACITY = 48 };

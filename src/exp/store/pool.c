@@ -58,8 +58,8 @@ static void report_fraction(void *context, const struct pw_progress *p)
     report->fraction = p->fraction < 0 ? 0 : p->fraction;
 }
 
-/* A worker's whole life. It opens the store anew: a connection may not be used on both sides of a fork, and this process
- * has none of the parent's locks, since the parent forks between transactions only. */
+/* A worker's whole life. It opens the store anew: a connection may not be used on both sides of a fork, and this
+ * process has none of the parent's locks, since the parent forks between transactions only. */
 static void work(struct pw_pool *pool, const struct pw_pool_job *job, struct report *report)
 {
     struct pw_error err = {0};

@@ -1,9 +1,9 @@
-/* Many runs on all cores: one worker process per run, so that a run which crashes or eats all memory takes no other with
- * it, and so that the simulator needs no threads.
+/* Many runs on all cores: one worker process per run, so that a run which crashes or eats all memory takes no other
+ * with it, and so that the simulator needs no threads.
  *
  * A worker adds its result to the store itself before it ends; whatever happens to this process afterwards, that run is
- * there. Other processes may work on the same store: runs are leased (exp/store/lease.h), what another process does is waited
- * for, and taken over when that process dies. Workers die with this process. */
+ * there. Other processes may work on the same store: runs are leased (exp/store/lease.h), what another process does is
+ * waited for, and taken over when that process dies. Workers die with this process. */
 #ifndef PW_EXP_POOL_H
 #define PW_EXP_POOL_H
 
@@ -40,8 +40,8 @@ struct pw_pool {
 /* Looks for a job's run in the store; it has to have a breakdown where the job asks for one. */
 enum pw_status pw_pool_look_up(struct pw_store *store, struct pw_pool_job *job, struct pw_error *err);
 
-/* PW_OK also when runs failed; PW_INTERRUPTED when the flag was raised: workers are told to end, what is done is kept. The
- * same when a result cannot be stored: what else is run would be lost too. */
+/* PW_OK also when runs failed; PW_INTERRUPTED when the flag was raised: workers are told to end, what is done is kept.
+ * The same when a result cannot be stored: what else is run would be lost too. */
 enum pw_status pw_pool_run(struct pw_pool *pool, struct pw_error *err);
 
 #endif

@@ -1,8 +1,9 @@
 /* Finding and adding runs.
  *
  * A run is added in one transaction that takes the right to write before it looks whether the run is there, so of two
- * processes that add the same run the second sees the first's. Durable means: when pw_store_add has returned, the run is on
- * the disk. Kernel and interval rows of a result are not kept: they are many, and no comparison of runs asks for them. */
+ * processes that add the same run the second sees the first's. Durable means: when pw_store_add has returned, the run
+ * is on the disk. Kernel and interval rows of a result are not kept: they are many, and no comparison of runs asks for
+ * them. */
 #include "store_internal.h"
 
 #include "sim/fnv.h"

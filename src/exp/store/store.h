@@ -15,9 +15,9 @@
 enum { PW_STORE_SCHEMA = 3 };
 
 /* PW_STORE_CREATE makes the file when it is missing or empty; the others want one that exists. PW_STORE_USE is
- * PW_STORE_CREATE, but takes a file with something in it that may not be written as PW_STORE_READ does. A file that is no result
- * store, is damaged, or was written by a newer schema is a user error that names it; it is never changed. One of an older
- * schema is brought to this one in place when it is opened to be written, and read as it is otherwise. */
+ * PW_STORE_CREATE, but takes a file with something in it that may not be written as PW_STORE_READ does. A file that is
+ * no result store, is damaged, or was written by a newer schema is a user error that names it; it is never changed. One
+ * of an older schema is brought to this one in place when it is opened to be written, and read as it is otherwise. */
 enum pw_store_access { PW_STORE_READ, PW_STORE_CREATE, PW_STORE_USE };
 
 struct pw_store;
@@ -94,9 +94,10 @@ bool pw_stored_run_measure(const struct pw_stored_run *r, const char *measure, d
 /* Seconds that a run of this workload took before, any design, the median; negative when there is none. */
 enum pw_status pw_store_seconds(struct pw_store *s, const char *workload, double *out_seconds, struct pw_error *err);
 
-/* Exports, a piece at a time: a store may be larger than memory. `write` gets the bytes; a status other than PW_OK stops.
- * CSV: the long form of `pagewalk run --csv`, run,app,component,metric,unit,value, and then machine,design,workload,seed.
- * JSON: an array of run objects. Runs are left out that differ from what the filter names; NULL: any. */
+/* Exports, a piece at a time: a store may be larger than memory. `write` gets the bytes; a status other than PW_OK
+ * stops. CSV: the long form of `pagewalk run --csv`, run,app,component,metric,unit,value, and then
+ * machine,design,workload,seed. JSON: an array of run objects. Runs are left out that differ from what the filter
+ * names; NULL: any. */
 struct pw_store_filter {
     const char *machine, *design, *workload;
 };

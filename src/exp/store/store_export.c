@@ -1,13 +1,13 @@
 /* The store as CSV and as JSON, run after run.
  *
  * Only one run is in memory at a time, and no statement stays open while its bytes are written: an open one would keep
- * other processes from writing for as long as whoever reads the export takes. Runs never change once they are there, and
- * those added after the export has begun are left out, so it comes out as if it had been made at one moment.
+ * other processes from writing for as long as whoever reads the export takes. Runs never change once they are there,
+ * and those added after the export has begun are left out, so it comes out as if it had been made at one moment.
  *
- * CSV begins with the columns of `pagewalk run --csv` (result_csv.c) and repeats in further columns what tells runs apart,
- * since that is what people group by. The run's number behind its name makes it unique: runs that differ only in options
- * have the same name. Options that are numbers are rows of component "option", for the axes of sweeps. JSON objects are
- * those of `pagewalk run --json` (result_json.c) as far as they are stored. */
+ * CSV begins with the columns of `pagewalk run --csv` (result_csv.c) and repeats in further columns what tells runs
+ * apart, since that is what people group by. The run's number behind its name makes it unique: runs that differ only in
+ * options have the same name. Options that are numbers are rows of component "option", for the axes of sweeps. JSON
+ * objects are those of `pagewalk run --json` (result_json.c) as far as they are stored. */
 #include "store_internal.h"
 
 #include "exp/format/result.h"

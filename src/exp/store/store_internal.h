@@ -1,7 +1,7 @@
 /* What the parts of the result store share: the connection, its statements, and one way to run them.
  *
- * A query is a statement with its bindings and whatever has gone wrong with it so far, so that nobody checks after every
- * binding and every column: the next step reports it. */
+ * A query is a statement with its bindings and whatever has gone wrong with it so far, so that nobody checks after
+ * every binding and every column: the next step reports it. */
 #ifndef PW_EXP_STORE_INTERNAL_H
 #define PW_EXP_STORE_INTERNAL_H
 
@@ -53,8 +53,8 @@ struct pw_store {
     sqlite3_stmt *statements[PW_SQL_COUNT];
 };
 
-/* PW_OK for SQLITE_OK, SQLITE_ROW and SQLITE_DONE; every other code becomes a message that names the file. What is in the
- * file, or may not be done to it, is the user's; what the host has run out of is a failure. */
+/* PW_OK for SQLITE_OK, SQLITE_ROW and SQLITE_DONE; every other code becomes a message that names the file. What is in
+ * the file, or may not be done to it, is the user's; what the host has run out of is a failure. */
 enum pw_status pw_store_check(const struct pw_store *s, int code, struct pw_error *err);
 enum pw_status pw_store_damaged(const struct pw_store *s, const char *what, struct pw_error *err);
 

@@ -2,12 +2,13 @@
  *
  * SQLite touches a file it has opened only when the first statement runs: then it may undo the transaction of a writer
  * that was killed, which changes the file. So the header is looked at first, through SQLite's own file handle (a second
- * handle of ours would drop SQLite's locks when it is closed, as POSIX locks do), and a file that does not say it is ours is
- * left alone. Then come SQLite's check of the whole file and a comparison of tables and views with what they should be.
+ * handle of ours would drop SQLite's locks when it is closed, as POSIX locks do), and a file that does not say it is
+ * ours is left alone. Then come SQLite's check of the whole file and a comparison of tables and views with what they
+ * should be.
  *
  * The rollback journal is used and not write-ahead logging: that keeps a store in one file and works where processes on
- * several hosts share a file system. A reader that finds the journal of a killed writer has to undo its half transaction,
- * which only a connection that may write can do; it opens the file again as one. */
+ * several hosts share a file system. A reader that finds the journal of a killed writer has to undo its half
+ * transaction, which only a connection that may write can do; it opens the file again as one. */
 #include "store_internal.h"
 
 #include "exp/format/output.h"
@@ -103,8 +104,8 @@ static void disconnect(struct pw_store *s)
     s->db = NULL;
 }
 
-/* Opens the file and looks at its header. SQLite gives names such as ":memory:" and "file:…" a meaning; with a folder in
- * front they are files like any other. */
+/* Opens the file and looks at its header. SQLite gives names such as ":memory:" and "file:…" a meaning; with a folder
+ * in front they are files like any other. */
 static enum pw_status connect(struct pw_store *s, int flags, bool *out_empty, struct pw_error *err)
 {
     size_t capacity = strlen(s->path) + 3;

@@ -1,16 +1,17 @@
 /* The tables and views of a result store, schema 3 (docs/store.md).
  *
- * Two rules keep the file small. The effective options, some kilobytes of text, are kept once per configuration. A metric's
- * name, unit and place are kept once, and its value in a run takes about ten bytes. Tables are STRICT, so that a damaged
- * value of the wrong kind is found by the check at opening and not by whoever reads it.
+ * Two rules keep the file small. The effective options, some kilobytes of text, are kept once per configuration. A
+ * metric's name, unit and place are kept once, and its value in a run takes about ten bytes. Tables are STRICT, so that
+ * a damaged value of the wrong kind is found by the check at opening and not by whoever reads it.
  *
- * A 64-bit seed is kept as the signed number with the same bits. The views show it unsigned: as a number where it is one in
- * SQLite, as text above 2^63 - 1. The texts are compared with those in the file, so any change to one is a new schema.
+ * A 64-bit seed is kept as the signed number with the same bits. The views show it unsigned: as a number where it is
+ * one in SQLite, as text above 2^63 - 1. The texts are compared with those in the file, so any change to one is a new
+ * schema.
  *
  * Schema 2 has added the allocations. Until schema 3 `run.core` was one digest for all sources; since then it is
- * "MECHANISMS/PARTS", what that run depends on, and the view `runs` shows the two, with measures of all GPUs. A file of an
- * older schema gets what it has not when it is opened for writing. Its runs stay, but none of them is found again by what
- * identifies a run now. */
+ * "MECHANISMS/PARTS", what that run depends on, and the view `runs` shows the two, with measures of all GPUs. A file of
+ * an older schema gets what it has not when it is opened for writing. Its runs stay, but none of them is found again by
+ * what identifies a run now. */
 #include "store_internal.h"
 
 #include "uvm/allocation.h"

@@ -1,6 +1,6 @@
-/* Mosaic's In-Place Coalescer (Sections 4.1 and 4.3): a large frame is coalesced as soon as its data has come, if all of
- * its base pages are allocated, they are contiguous in virtual and physical memory and aligned alike, and they belong to
- * one address space. How much the pages are used does not matter, so nothing has to be tallied. */
+/* Mosaic's In-Place Coalescer (Sections 4.1 and 4.3): a large frame is coalesced as soon as its data has come, if all
+ * of its base pages are allocated, they are contiguous in virtual and physical memory and aligned alike, and they
+ * belong to one address space. How much the pages are used does not matter, so nothing has to be tallied. */
 #include "policy/coalesce/coalesce_policy.h"
 
 enum { REGION_PAGES = 1 << PW_PAGE_2M };

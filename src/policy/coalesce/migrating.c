@@ -1,5 +1,5 @@
-/* The conventional way (Mosaic, Section 4.3): the most used of all regions whose base pages are allocated, wherever these
- * lie, is gathered in a large frame. How much a region is used is how often its pages were walked to. */
+/* The conventional way (Mosaic, Section 4.3): the most used of all regions whose base pages are allocated, wherever
+ * these lie, is gathered in a large frame. How much a region is used is how often its pages were walked to. */
 #include "policy/coalesce/coalesce_policy.h"
 
 enum { REGION_PAGES = 1 << PW_PAGE_2M };

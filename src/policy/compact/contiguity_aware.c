@@ -1,6 +1,6 @@
 /* Mosaic's Contiguity-Aware Compaction (Section 4.4): a coalesced page is splintered when fewer of its base pages are
- * allocated than the threshold says; with as many, or more, it stays a large page. When large frames run out, fragmented
- * ones are emptied. */
+ * allocated than the threshold says; with as many, or more, it stays a large page. When large frames run out,
+ * fragmented ones are emptied. */
 #include "policy/compact/compact_policy.h"
 
 static bool splinter(void *state, const struct pw_compact_view *view)

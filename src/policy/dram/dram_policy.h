@@ -24,8 +24,8 @@
  * PW_DRAM_ROW      works for the bank's first request for another row: precharges the bank when a row is open and
  *                  activates the request's row when none is. The bank must be in `others` and pw_dram_row_at must not
  *                  lie after `now`. Requests for the row that is closed go back among the others.
- * A policy must not wait for ever while a request is there. What an epoch changes shows in the choices made after it. The channel checks the timings of a command only where its
- * commands are traced, as they are in the tests.
+ * A policy must not wait for ever while a request is there. What an epoch changes shows in the choices made after it.
+ * The channel checks the timings of a command only where its commands are traced, as they are in the tests.
  *
  * Speed. Sets of banks are masks, and the masks of banks whose own timings have passed are kept by the channel, so that
  * a policy need look only at the ages of those that can really go. */

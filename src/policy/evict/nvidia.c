@@ -1,5 +1,6 @@
-/* NVIDIA's driver: the 2 MiB block that was allocated on the GPU first, not the one used least recently: the driver sees
- * faults, not accesses. A page that came to the GPU is no longer valid on the host, so all of the block is copied back. */
+/* NVIDIA's driver: the 2 MiB block that was allocated on the GPU first, not the one used least recently: the driver
+ * sees faults, not accesses. A page that came to the GPU is no longer valid on the host, so all of the block is copied
+ * back. */
 #include "policy/evict/evict_policy.h"
 
 static void choose(void *state, const struct pw_evict_view *view, struct pw_page_mask *out)

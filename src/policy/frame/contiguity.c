@@ -1,19 +1,19 @@
 /* Contiguity-conserving allocation, CoCoA (Mosaic, Sections 4.1, 4.2 and 4.4).
  *
  * A page of a 2 MiB region that one allocation fills goes to its own place in the large frame (block) that backs the
- * region; the block leaves the free frame list with the region's first page. Any other page goes to a block from which its
- * application already has pages; when those are used up, a block from the free frame list joins them, with all its 512
- * pages. So each block has the pages of one application: a soft guarantee. Page tables are kept apart, in blocks of their
- * own. When there is no block to take, the answer is no: the caller asks for room (compaction, Section 4.4) and, when there
- * is none to be made, comes back with last_resort. Then any free frame will do, first those that break no guarantee. Page
- * tables, for which nobody makes room, come to that at once. Frames of coalesced blocks, and of blocks that are being
- * emptied, are never handed out.
+ * region; the block leaves the free frame list with the region's first page. Any other page goes to a block from which
+ * its application already has pages; when those are used up, a block from the free frame list joins them, with all its
+ * 512 pages. So each block has the pages of one application: a soft guarantee. Page tables are kept apart, in blocks of
+ * their own. When there is no block to take, the answer is no: the caller asks for room (compaction, Section 4.4) and,
+ * when there is none to be made, comes back with last_resort. Then any free frame will do, first those that break no
+ * guarantee. Page tables, for which nobody makes room, come to that at once. Frames of coalesced blocks, and of blocks
+ * that are being emptied, are never handed out.
  *
- * The free frame list is what struct pw_frames knows of blocks that are free altogether, and the lowest of them is taken:
- * so memory stays dense and a run repeats itself. All other blocks with something to give stand in one of the lists below,
- * in the order in which they came there, and the first gives until it is full. Which list is a function of the block's own
- * fields (list_of), so every change ends with settle(). The block behind a region is found by a hash; the chains run
- * through the blocks, as the lists do. Zeroed memory is memory that is free.
+ * The free frame list is what struct pw_frames knows of blocks that are free altogether, and the lowest of them is
+ * taken: so memory stays dense and a run repeats itself. All other blocks with something to give stand in one of the
+ * lists below, in the order in which they came there, and the first gives until it is full. Which list is a function of
+ * the block's own fields (list_of), so every change ends with settle(). The block behind a region is found by a hash;
+ * the chains run through the blocks, as the lists do. Zeroed memory is memory that is free.
  *
  * Pages of 64 KiB and 2 MiB work too; a search for the former may pass over blocks that have only smaller holes. */
 #include "policy/frame/frame_policy.h"

@@ -1,12 +1,12 @@
 /* The rule of NVIDIA's driver (uvm_perf_prefetch.c of its open kernel modules; H200 with driver 580).
  *
  * A fault grows to its 64 KiB. Then, from each page that faulted up to the root, the largest node qualifies in which
- * resident and grown pages are more than 51% of the node's; it comes whole. All faults of a request are counted before the
- * first one chooses, and what one of them brings in counts for none: there is no second round, unlike tbn.
+ * resident and grown pages are more than 51% of the node's; it comes whole. All faults of a request are counted before
+ * the first one chooses, and what one of them brings in counts for none: there is no second round, unlike tbn.
  *
  * An allocation smaller than 2 MiB shares its block with others, so its tree has all 32 leaves, those of others being
- * absent; the last block of a larger allocation has only the pages that exist, and its nodes are cut off there. On a GPU
- * pages of others, or of nobody, come with a node too and count from then on: the replayer of touches places small
+ * absent; the last block of a larger allocation has only the pages that exist, and its nodes are cut off there. On a
+ * GPU pages of others, or of nobody, come with a node too and count from then on: the replayer of touches places small
  * allocations as the CUDA runtime does and has that (exp/touch/replay_memory.c), runs give each a block of its own. */
 #include "policy/prefetch/prefetch_policy.h"
 

@@ -1,9 +1,9 @@
 /* Tree-based neighbourhood: the paper's reading of the driver (UVM, Sec. 3.3).
  *
- * The faulted 64 KiB leaves count as valid. Then every node above the leaves whose valid size is strictly more than half
- * of its capacity is filled, from the bottom up: filling a node raises only its ancestors, which come later, so one pass
- * ends where the paper's repeated balancing ends, with every node either full or at most half full. What an allocation
- * has beyond whole 2 MiB pieces is rounded up to a full tree of its own. */
+ * The faulted 64 KiB leaves count as valid. Then every node above the leaves whose valid size is strictly more than
+ * half of its capacity is filled, from the bottom up: filling a node raises only its ancestors, which come later, so
+ * one pass ends where the paper's repeated balancing ends, with every node either full or at most half full. What an
+ * allocation has beyond whole 2 MiB pieces is rounded up to a full tree of its own. */
 #include "policy/prefetch/prefetch_policy.h"
 
 static void extent(void *state, unsigned pages, bool alone, unsigned *out_exists, unsigned *out_tree)

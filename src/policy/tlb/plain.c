@@ -11,8 +11,9 @@
  *
  * The number of sets is any divisor of the number of entries; the set is the page number modulo it.
  *
- * What is replaced is the least recently used entry of the set or, if so chosen, any of them with equal probability; in both
- * cases an empty one where there is one. The order of use is kept either way, so that nothing but the replacement asks. */
+ * What is replaced is the least recently used entry of the set or, if so chosen, any of them with equal probability; in
+ * both cases an empty one where there is one. The order of use is kept either way, so that nothing but the replacement
+ * asks. */
 #include "policy/tlb/narrow.h"
 #include "policy/tlb/tlb_policy.h"
 #include "policy/tlb/wide.h"

@@ -1,14 +1,15 @@
 /* The family "TLB organisation": how one array of a TLB stores translations of one page size.
  *
- * Each TLB has two such arrays, one for base pages and one for large pages (Mosaic, Section 2.2), and each array has the
- * organisation that its option chooses. Keys are page numbers in units of the array's page size. An organisation decides
- * what an entry covers and what is replaced; counting lookups, ports, latencies and misses belong to the TLB (src/vm). The
- * environment of an instance is a struct pw_tlb_shape, which lasts only while it is made; what an organisation counts for
- * itself it counts for key.asid.
+ * Each TLB has two such arrays, one for base pages and one for large pages (Mosaic, Section 2.2), and each array has
+ * the organisation that its option chooses. Keys are page numbers in units of the array's page size. An organisation
+ * decides what an entry covers and what is replaced; counting lookups, ports, latencies and misses belong to the TLB
+ * (src/vm). The environment of an instance is a struct pw_tlb_shape, which lasts only while it is made; what an
+ * organisation counts for itself it counts for key.asid.
  *
- * An entry may cover several pages under one tag: each with a frame of its own (plain, with subpages), with a difference
- * from a common base (compression), or a run of consecutive frames (as in CoLT). Functions are about single pages all the
- * same: a lookup asks for one, a shootdown of one leaves the others of its entry, and `each` visits every one. */
+ * An entry may cover several pages under one tag: each with a frame of its own (plain, with subpages), with a
+ * difference from a common base (compression), or a run of consecutive frames (as in CoLT). Functions are about single
+ * pages all the same: a lookup asks for one, a shootdown of one leaves the others of its entry, and `each` visits every
+ * one. */
 #ifndef PW_POLICY_TLB_H
 #define PW_POLICY_TLB_H
 
@@ -31,8 +32,8 @@ struct pw_tlb_key {
     pw_asid asid;
 };
 
-/* What a walk learns beside the translation that it is for: it reads a line of the page table, and that holds the entries of
- * neighbouring pages too. */
+/* What a walk learns beside the translation that it is for: it reads a line of the page table, and that holds the
+ * entries of neighbouring pages too. */
 enum { PW_TLB_LINE_PAGES = 16 };
 struct pw_tlb_line {
     uint64_t first;   /* page; a multiple of their number */
@@ -49,9 +50,10 @@ struct pw_tlb_policy {
     bool reads_lines; /* whether it has a use for lines of the page table */
     /* A hit counts as a use of the entry. */
     bool (*lookup)(void *state, struct pw_tlb_key key, pw_pfn *out_frame);
-    /* Puts a translation in, replacing as the organisation sees fit; a lookup finds it then. Inserting what is there refreshes
-     * it. `line` is the line of the page table that the page's entry lies in, or NULL: where the organisation reads none,
-     * or where the translation does not come from a walk. What it says may go in too, as a part of the same entry. */
+    /* Puts a translation in, replacing as the organisation sees fit; a lookup finds it then. Inserting what is there
+     * refreshes it. `line` is the line of the page table that the page's entry lies in, or NULL: where the organisation
+     * reads none, or where the translation does not come from a walk. What it says may go in too, as a part of the same
+     * entry. */
     void (*insert)(void *state, struct pw_tlb_key key, pw_pfn frame, const struct pw_tlb_line *line);
     /* Drops every translation of [first, outer) of this address space and no other; returns how many. */
     unsigned (*invalidate)(void *state, pw_asid asid, uint64_t first, uint64_t outer);

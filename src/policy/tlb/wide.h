@@ -92,8 +92,8 @@ static inline uint32_t wide_last(const struct wide *w, uint32_t set)
     return wide_at(w, w->recent[set])->newer;
 }
 
-/* Gives an entry to a new tag and makes it the most recently used. The frames are cleared, but for a single one, which the
- * caller is about to set. */
+/* Gives an entry to a new tag and makes it the most recently used. The frames are cleared, but for a single one, which
+ * the caller is about to set. */
 static inline void wide_replace(struct wide *w, uint32_t set, uint32_t at, uint64_t tag)
 {
     wide_promote(w, set, at);

@@ -1,5 +1,5 @@
-/* Graphs for programs: generators, and what graph_read.c has read. Every edge that is made is a hash of the seed and its
- * number, so that a graph depends on nothing else. */
+/* Graphs for programs: generators, and what graph_read.c has read. Every edge that is made is a hash of the seed and
+ * its number, so that a graph depends on nothing else. */
 #include "workload/graph/graph.h"
 
 #include "workload/runtime/inputs.h"
@@ -69,8 +69,8 @@ static void make_grid(struct pw_host *h, struct pw_graph *g, uint32_t side)
     }
 }
 
-/* How many partners a node picks, and which. Each is listed at both ends; so the mean degree is twice that of the picks,
- * which lie between a third and two thirds of `degree`. */
+/* How many partners a node picks, and which. Each is listed at both ends; so the mean degree is twice that of the
+ * picks, which lie between a third and two thirds of `degree`. */
 static uint32_t graphgen_picks(uint64_t seed, uint32_t v, uint32_t degree)
 {
     uint32_t least = degree > 2 ? (degree + 1) / 3 : 1, most = degree > 1 ? degree - least : 1;

@@ -1,12 +1,12 @@
 /* Directed graphs in compressed sparse rows, made from a seed or read from a file.
  *
- * Made from a seed: uniform has degrees uniform over 1 to 2 * degree - 1 and targets uniform over all nodes. rmat places
- * nodes * degree edges by recursive quadrants (0.57, 0.19, 0.19, 0.05), a power-law graph with hubs. grid is a square of
- * 4-neighbour cells, where `degree` has no meaning. graphgen follows the generator that comes with Rodinia's bfs: every
- * node picks a few partners, and both ends list the edge; at degree 6 it picks 2 to 4, as the original's.
+ * Made from a seed: uniform has degrees uniform over 1 to 2 * degree - 1 and targets uniform over all nodes. rmat
+ * places nodes * degree edges by recursive quadrants (0.57, 0.19, 0.19, 0.05), a power-law graph with hubs. grid is a
+ * square of 4-neighbour cells, where `degree` has no meaning. graphgen follows the generator that comes with Rodinia's
+ * bfs: every node picks a few partners, and both ends list the edge; at degree 6 it picks 2 to 4, as the original's.
  *
- * Read from a file: docs/graphs.md names the formats. An undirected format gives two directed edges. A node's edges keep
- * the order of the file, duplicates and self loops included. */
+ * Read from a file: docs/graphs.md names the formats. An undirected format gives two directed edges. A node's edges
+ * keep the order of the file, duplicates and self loops included. */
 #ifndef PW_WORKLOAD_GRAPH_H
 #define PW_WORKLOAD_GRAPH_H
 
@@ -46,8 +46,8 @@ struct pw_graph pw_graph_load(struct pw_host *h, const char *path, enum pw_graph
 enum pw_status pw_graph_read(const char *path, enum pw_graph_format format, struct pw_graph *out, struct pw_error *err);
 void pw_graph_free(struct pw_graph *g); /* one from pw_graph_read */
 
-/* Holds a search's result against a plain one: `level` has each node's distance from the source, `never` where there is no
- * way. */
+/* Holds a search's result against a plain one: `level` has each node's distance from the source, `never` where there is
+ * no way. */
 void pw_graph_expect_levels(struct pw_host *h, const struct pw_graph *g, uint32_t source, const int32_t *level,
                             int32_t never);
 

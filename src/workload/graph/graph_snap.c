@@ -6,8 +6,8 @@
  * Nodes are any 64-bit numbers and are renumbered from 0 in order of appearance. An edge goes one way, unless a comment
  * before it says "Undirected graph" as SNAP's do. All lines have a weight if the first one has.
  *
- * Most files number their nodes from about 0, so small names are looked up in a table and only the others are hashed. The
- * table ends at a few times the number of nodes so far and takes names over from the hash as it grows. The hash is
+ * Most files number their nodes from about 0, so small names are looked up in a table and only the others are hashed.
+ * The table ends at a few times the number of nodes so far and takes names over from the hash as it grows. The hash is
  * salted anew for each file, so that no file can be made to collide; the salt decides where a name is kept, never what
  * it maps to. */
 #include "workload/graph/graph_read.h"

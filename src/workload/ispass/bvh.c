@@ -1,5 +1,5 @@
-/* Building the hierarchy. Only sums, products and comparisons of floats decide where a node lies, which IEEE 754 defines
- * to the last bit. */
+/* Building the hierarchy. Only sums, products and comparisons of floats decide where a node lies, which IEEE 754
+ * defines to the last bit. */
 #include "workload/ispass/bvh.h"
 
 /* Puts a zero before each of 16 bits. */

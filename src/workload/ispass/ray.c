@@ -1,16 +1,15 @@
 /* RAY: the ray tracer of the ISPASS-2009 benchmarks: one thread per pixel, spheres over a plane, mirrors.
  *
  * Kept: CTAs of 16x8 threads; the seven arrays of the picture's size, of which the kernel uses one; the picture cleared
- * at the start and read and written at the end; the barrier before tracing; up to 5 reflections as long as each ray hits;
- * for each hit the shading, a shadow ray to the light where the surface faces it, highlights of power 50, the mirrored
- * ray; camera, light, plane and first three spheres. Nothing is freed: the original exits.
- * With search=list the scene is the original's (size ispass): four objects in constant memory, each tried for each ray.
- * With search=bvh there are many (ray_scene.c), in global memory under a bounding volume hierarchy (ray_search.c), as
- * tracers have it since; this is the default, since four spheres translate nothing.
- * Simplified: the distance of a sphere from a ray is taken from the perpendicular, not from a difference of squares,
- * which loses all digits for small spheres; what reflections saw is local memory, which costs instructions here and no
- * accesses. Instruction counts are estimates for compiled code: 70 for a surface, 60 for its highlight, 25 for the
- * mirrored ray, 40 for a pixel's first ray. */
+ * at the start and read and written at the end; the barrier before tracing; up to 5 reflections as long as each ray
+ * hits; for each hit the shading, a shadow ray to the light where the surface faces it, highlights of power 50, the
+ * mirrored ray; camera, light, plane and first three spheres. Nothing is freed: the original exits. With search=list
+ * the scene is the original's (size ispass): four objects in constant memory, each tried for each ray. With search=bvh
+ * there are many (ray_scene.c), in global memory under a bounding volume hierarchy (ray_search.c), as tracers have it
+ * since; this is the default, since four spheres translate nothing. Simplified: the distance of a sphere from a ray is
+ * taken from the perpendicular, not from a difference of squares, which loses all digits for small spheres; what
+ * reflections saw is local memory, which costs instructions here and no accesses. Instruction counts are estimates for
+ * compiled code: 70 for a surface, 60 for its highlight, 25 for the mirrored ray, 40 for a pixel's first ray. */
 #include "workload/ispass/ray_search.h"
 #include "workload/runtime/tile.h"
 

@@ -1,7 +1,8 @@
 /* Scenes, and a sequential tracer that tries every object for every ray.
  *
- * The original's fourth and further objects, of which it has none by default, are spheres of any size anywhere in a box.
- * A crowd of such spheres would hide all but its skin; balls strewn over the plane, up to the horizon, can all be seen. */
+ * The original's fourth and further objects, of which it has none by default, are spheres of any size anywhere in a
+ * box. A crowd of such spheres would hide all but its skin; balls strewn over the plane, up to the horizon, can all be
+ * seen. */
 #include "workload/ispass/ray_scene.h"
 
 #include "workload/runtime/inputs.h"

@@ -1,7 +1,7 @@
 /* The scene and the optics of the ISPASS-2009 ray tracer for one ray: camera, spheres and a plane, one light, mirrors.
  *
- * Only sums, products, quotients and square roots of floats are used, which IEEE 754 defines to the last bit: where a ray
- * goes is the same with every compiler. */
+ * Only sums, products, quotients and square roots of floats are used, which IEEE 754 defines to the last bit: where a
+ * ray goes is the same with every compiler. */
 #ifndef PW_WORKLOAD_RAY_SCENE_H
 #define PW_WORKLOAD_RAY_SCENE_H
 

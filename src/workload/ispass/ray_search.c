@@ -1,9 +1,9 @@
-/* The walk down the hierarchy: a lane keeps a stack, tests both children's boxes of a node, goes to the nearer and puts off
- * the farther. Lanes at nodes and lanes at spheres of the same warp take turns and meet again after each step. Stacks are
- * local memory, which costs instructions here and no accesses.
+/* The walk down the hierarchy: a lane keeps a stack, tests both children's boxes of a node, goes to the nearer and puts
+ * off the farther. Lanes at nodes and lanes at spheres of the same warp take turns and meet again after each step.
+ * Stacks are local memory, which costs instructions here and no accesses.
  *
- * Instruction counts are estimates for compiled code: 40 for a node, 25 for a sphere, 14 for the plane, 12 for the inverse
- * of a direction, 6 around a step. The four loads of a node are in flight together. */
+ * Instruction counts are estimates for compiled code: 40 for a node, 25 for a sphere, 14 for the plane, 12 for the
+ * inverse of a direction, 6 around a step. The four loads of a node are in flight together. */
 #include "workload/ispass/ray_search.h"
 
 /* Lets one lane's ray meet an object at `t`. Returns whether that ends a shadow ray. */

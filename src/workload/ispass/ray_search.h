@@ -1,4 +1,5 @@
-/* Rays of one warp against the scene of the ray tracer: the plane, then the spheres, from a list or down a hierarchy. */
+/* Rays of one warp against the scene of the ray tracer: the plane, then the spheres, from a list or down a
+ * hierarchy. */
 #ifndef PW_WORKLOAD_RAY_SEARCH_H
 #define PW_WORKLOAD_RAY_SEARCH_H
 

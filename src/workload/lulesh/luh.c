@@ -6,14 +6,13 @@
  * CalcPositionAndVelocityForNodes, CalcKinematicsAndMonotonicQGradient (positions and velocities again),
  * CalcMonotonicQRegionForElems (neighbours through faces) and ApplyMaterialPropertiesAndUpdateVolume, in the original's
  * sequence; CTAs of 128 threads, one element or node per thread; arrays by corner, a padded number of elements apart;
- * connectivity arrays of a cube of elements, mesh and constants of the original.
- * Left out: the time constraints and the time step that follows from them (it is fixed), the checks for bad volumes, and
- * the frees of temporaries between kernels, which the original's allocator keeps. Simplified: the energy at the start is
- * random instead of a blast in one corner, so that every element matters; textures are loads; the original's first two
- * element kernels have CTAs of 64 threads.
- * Counts are estimates for the unrolled code, one instruction per operation of hydro.h: 1,046 before and 216 after the
- * velocities are needed for the forces, 320 and 380 for the kinematics, 160 for the material. In flight: all of an element's nodes and
- * scalars; then all 24 coordinates; then all 24 velocities. */
+ * connectivity arrays of a cube of elements, mesh and constants of the original. Left out: the time constraints and the
+ * time step that follows from them (it is fixed), the checks for bad volumes, and the frees of temporaries between
+ * kernels, which the original's allocator keeps. Simplified: the energy at the start is random instead of a blast in
+ * one corner, so that every element matters; textures are loads; the original's first two element kernels have CTAs of
+ * 64 threads. Counts are estimates for the unrolled code, one instruction per operation of hydro.h: 1,046 before and
+ * 216 after the velocities are needed for the forces, 320 and 380 for the kinematics, 160 for the material. In flight:
+ * all of an element's nodes and scalars; then all 24 coordinates; then all 24 velocities. */
 #include "workload/lulesh/luh.h"
 
 #include "workload/runtime/inputs.h"

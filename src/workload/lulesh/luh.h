@@ -157,7 +157,8 @@ static inline double pw_luh_sound(double e, double p, double v)
     return square <= 0 ? 1e-36 : sqrt(square);
 }
 
-/* An ideal gas after its relative volume has become `v`, by `delv` more; `ql` and `qq` are the terms of its viscosity. */
+/* An ideal gas after its relative volume has become `v`, by `delv` more; `ql` and `qq` are the terms of its
+ * viscosity. */
 static inline void pw_luh_material(struct pw_luh_state *s, double v, double delv, double ql, double qq)
 {
     const double cutoff = 1e-7, volume_cutoff = 1e-10;

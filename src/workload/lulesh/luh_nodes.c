@@ -1,5 +1,5 @@
-/* The kernels of LULESH with one thread per node. One gathers from elements through the list of corners, one scatters to
- * the nodes of a plane, two stream. What is kept and what is left out is said in luh.c. */
+/* The kernels of LULESH with one thread per node. One gathers from elements through the list of corners, one scatters
+ * to the nodes of a plane, two stream. What is kept and what is left out is said in luh.c. */
 #include "workload/lulesh/luh.h"
 
 void pw_luh_node_force_kernel(struct pw_warp *w, const void *arguments)

@@ -1,5 +1,5 @@
-/* gather: c[i] = 2 * t[idx[i]] in a grid-stride loop, the random-access kernel (the doubling is the FADD of the compiled
- * loop).
+/* gather: c[i] = 2 * t[idx[i]] in a grid-stride loop, the random-access kernel (the doubling is the FADD of the
+ * compiled loop).
  *
  * Kept: launch geometry, order of accesses, the second load waiting for the first, and the instruction counts of the
  * compiled loop (5 before it, 10 per iteration of which 3 are memory, 1 exit). idx[i] is i modulo the table with

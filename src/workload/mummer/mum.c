@@ -1,15 +1,14 @@
 /* MUM: MUMmerGPU, which finds where short queries of DNA match a reference exactly, by a suffix tree of it.
  *
  * Kept: CTAs of 256 threads, one query each; nodes and lists of children in two arrays of 16 bytes an entry, the
- * reference and the queries as letters (a query is 'q', its bases, a zero); the walk: list of children, node, next letter
- * of the query, then letter against letter along the edge; for the next substring the suffix link of the last node left,
- * and the letters known to match skipped edge by edge; matches of at least `minimum` letters stored as node and place on
- * its edge, 8 bytes; allocation of reference, tree, queries and results, and their release. Size table has those of the
- * input of the ISPASS-2009 benchmarks.
- * Simplified: reference and queries are random, with repeats and errors (dna.c), instead of read from files; textures
- * are ordinary loads, with nodes in the order of their numbers (breadth first: the original's order near the root, which
- * it keeps by texture tiles) and letters in the order of the text; only the forward kernel, as the original runs by
- * default; alignments are printed by the host. */
+ * reference and the queries as letters (a query is 'q', its bases, a zero); the walk: list of children, node, next
+ * letter of the query, then letter against letter along the edge; for the next substring the suffix link of the last
+ * node left, and the letters known to match skipped edge by edge; matches of at least `minimum` letters stored as node
+ * and place on its edge, 8 bytes; allocation of reference, tree, queries and results, and their release. Size table has
+ * those of the input of the ISPASS-2009 benchmarks. Simplified: reference and queries are random, with repeats and
+ * errors (dna.c), instead of read from files; textures are ordinary loads, with nodes in the order of their numbers
+ * (breadth first: the original's order near the root, which it keeps by texture tiles) and letters in the order of the
+ * text; only the forward kernel, as the original runs by default; alignments are printed by the host. */
 #include "workload/mummer/dna.h"
 #include "workload/mummer/mum_kernel.h"
 

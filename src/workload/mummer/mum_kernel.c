@@ -1,9 +1,9 @@
-/* The walk of the queries. Of the three nested loops (substrings, nodes, letters of an edge) lanes that leave one wait for
- * the others of their warp behind it.
+/* The walk of the queries. Of the three nested loops (substrings, nodes, letters of an edge) lanes that leave one wait
+ * for the others of their warp behind it.
  *
- * Instruction counts are estimates for compiled code: 12 before the walk, 10 to begin a substring, 12 to pick a child, 12
- * for a node, 9 for a letter, 8 to end a substring. Nothing is in flight behind anything else: each load's address or
- * branch needs the one before. */
+ * Instruction counts are estimates for compiled code: 12 before the walk, 10 to begin a substring, 12 to pick a child,
+ * 12 for a node, 9 for a letter, 8 to end a substring. Nothing is in flight behind anything else: each load's address
+ * or branch needs the one before. */
 #include "workload/mummer/mum_kernel.h"
 
 /* A warp's queries on their way. */

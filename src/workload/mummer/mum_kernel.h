@@ -1,4 +1,5 @@
-/* The kernel of MUMmerGPU: one query per thread, walked down the suffix tree from the root and on along suffix links. */
+/* The kernel of MUMmerGPU: one query per thread, walked down the suffix tree from the root and on along suffix
+ * links. */
 #ifndef PW_WORKLOAD_MUM_KERNEL_H
 #define PW_WORKLOAD_MUM_KERNEL_H
 

@@ -1,8 +1,8 @@
 /* Suffix trees of DNA, in the arrays that MUMmerGPU gives the GPU.
  *
- * The text is 's', the bases, '$': positions of bases start at 1. A node is the edge that leads to it, with the place in
- * the text where that edge's letters stand; the letters before it there are those of the path to its parent. Nodes are
- * numbered breadth first from the root, 1; number 0 is no node. */
+ * The text is 's', the bases, '$': positions of bases start at 1. A node is the edge that leads to it, with the place
+ * in the text where that edge's letters stand; the letters before it there are those of the path to its parent. Nodes
+ * are numbered breadth first from the root, 1; number 0 is no node. */
 #ifndef PW_WORKLOAD_SUFFIX_TREE_H
 #define PW_WORKLOAD_SUFFIX_TREE_H
 

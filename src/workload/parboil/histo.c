@@ -3,10 +3,10 @@
  * Kept: the seven allocations with their sizes (four of them image width times histogram rows) and the four kernels per
  * iteration. Prescan (64 x 512) samples an eighth of the image twice over and puts mean plus and minus ten deviations
  * into two atomics. Intermediates (a CTA per 16 image rows, a thread per two columns) splits each value into range (of
- * 24,576 bins), word and byte. Main (14 x number of central ranges, 512 threads) scans all of it once per range: a range
- * of bytes in 24 KiB of shared memory, overflows of a byte and the carries they cause corrected by atomics in global
- * memory, values outside the central ranges counted by a load and an atomic in global memory, then the range copied
- * out. Final (42 x 512) adds the 14 copies and the overflows, saturates, and clears for the next iteration.
+ * 24,576 bins), word and byte. Main (14 x number of central ranges, 512 threads) scans all of it once per range: a
+ * range of bytes in 24 KiB of shared memory, overflows of a byte and the carries they cause corrected by atomics in
+ * global memory, values outside the central ranges counted by a load and an atomic in global memory, then the range
+ * copied out. Final (42 x 512) adds the 14 copies and the overflows, saturates, and clears for the next iteration.
  * Simplified: the image is made, not read: Gaussian in both dimensions as Parboil's input, 996 x 1040, with a share of
  * uniform outliers if asked for. The original overruns its buffers where the height is no multiple of 16 or the width
  * is below 896; here they are larger then. A thread without samples is left out of the mean where the original divides

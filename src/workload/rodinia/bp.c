@@ -1,18 +1,18 @@
 /* BP and backprop: training step of a neural network of Rodinia, one hidden layer of 16 units.
  *
  * Kept: both kernels, layerforward (input times weight, summed over 16 inputs by a tree in shared memory, the tree's
- * state written over the weights) and adjust_weights; CTAs of 16x16 threads, one for 16 inputs, in a grid of
- * (1, inputs / 16); rows of 17 weights, the first of which no thread of these kernels but one touches; the arrays, their
- * order of allocation (two of them between the kernels) and of freeing; the weights copied to the GPU anew before the
- * second kernel; the host's layer between the kernels; ETA and MOMENTUM as doubles. As the original's pointers may
- * alias, delta, input and old weight are loaded again after the store to the weight. Inputs must be a multiple of 16.
+ * state written over the weights) and adjust_weights; CTAs of 16x16 threads, one for 16 inputs, in a grid of (1, inputs
+ * / 16); rows of 17 weights, the first of which no thread of these kernels but one touches; the arrays, their order of
+ * allocation (two of them between the kernels) and of freeing; the weights copied to the GPU anew before the second
+ * kernel; the host's layer between the kernels; ETA and MOMENTUM as doubles. As the original's pointers may alias,
+ * delta, input and old weight are loaded again after the store to the weight. Inputs must be a multiple of 16.
  * managed=on is the version for managed memory that the paper on demand paging published: nothing can be copied anew,
  * so the second kernel has weights of its own, and all arrays are there from the start. It also allocates a few dozen
- * floats that only its host part uses; they are left out.
- * Simplified: weights are random around 0 and small, and the old weight changes random, so that the sigmoid does not
- * saturate and every term of the second kernel counts (the original draws from [0, 1) and has a hidden error of 0).
- * Instruction counts and loads in flight are those of the kernels as nvcc 13 compiles them for sm_90, where the loop of
- * the tree is unrolled and its conditions are worked out while the weight is under way. */
+ * floats that only its host part uses; they are left out. Simplified: weights are random around 0 and small, and the
+ * old weight changes random, so that the sigmoid does not saturate and every term of the second kernel counts (the
+ * original draws from [0, 1) and has a hidden error of 0). Instruction counts and loads in flight are those of the
+ * kernels as nvcc 13 compiles them for sm_90, where the loop of the tree is unrolled and its conditions are worked out
+ * while the weight is under way. */
 #include "workload/runtime/host.h"
 #include "workload/runtime/inputs.h"
 #include "workload/runtime/tile.h"

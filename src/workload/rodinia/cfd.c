@@ -6,10 +6,10 @@
  * per iteration the step factor and three Runge-Kutta stages of flux and update; the gather of a neighbour's five
  * variables, and the three paths (neighbour, wall, far field) that lanes of a warp take one after the other.
  * Simplified: the mesh is made from a seed (tetmesh.h) instead of read from fvcorr.domn; the copy of the variables to
- * the old ones is the copy engine's and leaves no trace here; 1 iteration by default instead of 2,000.
- * Counts are estimates for compiled code with IEEE division (9) and square root (8): 72 for a cell's velocity, pressure,
- * speed of sound and contributions, as much for a neighbour's, 15 for the viscosity and 33 for the fluxes of a face. In
- * flight: a cell's five variables; a face's neighbour and normal; the neighbour's five variables. */
+ * the old ones is the copy engine's and leaves no trace here; 1 iteration by default instead of 2,000. Counts are
+ * estimates for compiled code with IEEE division (9) and square root (8): 72 for a cell's velocity, pressure, speed of
+ * sound and contributions, as much for a neighbour's, 15 for the viscosity and 33 for the fluxes of a face. In flight:
+ * a cell's five variables; a face's neighbour and normal; the neighbour's five variables. */
 #include "workload/rodinia/euler.h"
 #include "workload/rodinia/tetmesh.h"
 #include "workload/runtime/host.h"

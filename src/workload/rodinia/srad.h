@@ -1,5 +1,5 @@
-/* What the kernels of srad_v1 (srad_kernels.c) and its program (srad.c) share: the arrays, and what becomes of one pixel,
- * which the sequential implementation computes in the same order of operations. */
+/* What the kernels of srad_v1 (srad_kernels.c) and its program (srad.c) share: the arrays, and what becomes of one
+ * pixel, which the sequential implementation computes in the same order of operations. */
 #ifndef PW_WORKLOAD_SRAD_H
 #define PW_WORKLOAD_SRAD_H
 

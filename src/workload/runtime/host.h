@@ -34,8 +34,8 @@ struct pw_launch {
 struct pw_array pw_alloc(struct pw_host *h, const char *name, uint64_t count, uint32_t element_bytes);
 void pw_free(struct pw_host *h, struct pw_array *a);
 
-/* cudaMemPrefetchAsync: says that the array will be used on the GPU soon. Memory that is allocated on the device gets its
- * frames now instead of at the next launch; memory that can be elsewhere is moved. */
+/* cudaMemPrefetchAsync: says that the array will be used on the GPU soon. Memory that is allocated on the device gets
+ * its frames now instead of at the next launch; memory that can be elsewhere is moved. */
 void pw_prefetch(struct pw_host *h, const struct pw_array *a);
 
 /* cudaMemAdvise: says how the array will be used, in flags of enum pw_memory_advice, in place of what was said before.
@@ -99,8 +99,9 @@ struct pw_workload {
 extern const struct pw_workload *const pw_workloads[];
 const struct pw_workload *pw_workload_find(const char *name);
 
-/* A workload with its parameters filled in from "NAME:key=value:key=value". size=NAME applies a preset
- * before the other parameters. `values` is the common parameter values=on|off; `scale` the common scale=FACTOR, which workloads apply to their sizes. */
+/* A workload with its parameters filled in from "NAME:key=value:key=value". size=NAME applies a preset before the other
+ * parameters. `values` is the common parameter values=on|off; `scale` the common scale=FACTOR, which workloads apply to
+ * their sizes. */
 struct pw_program {
     const struct pw_workload *workload;
     void *parameters; /* owned */

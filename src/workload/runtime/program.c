@@ -1,5 +1,5 @@
-/* Parses "NAME:key=value:key=value" into a workload with its parameters. Keys not given have their defaults, or what the
- * preset chosen with size=NAME says; of a key given twice, the last counts. */
+/* Parses "NAME:key=value:key=value" into a workload with its parameters. Keys not given have their defaults, or what
+ * the preset chosen with size=NAME says; of a key given twice, the last counts. */
 #include "workload/runtime/host.h"
 
 #include <stdio.h>

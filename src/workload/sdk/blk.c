@@ -2,11 +2,11 @@
  *
  * Kept: the version with one option per thread and turn, 480 CTAs of 128 threads in a grid-stride loop over five arrays
  * of floats, three read and two written; the three loads in flight together; 4 million options, the ranges of the
- * inputs, the rates, and the polynomial for the normal distribution; the same launch again and again.
- * Simplified: 512 iterations of the launch are 1 by default. Logarithm and exponential are those of the C library, not
- * the fast ones of a GPU. Instruction counts are estimates for compiled code: 6 before the loop; 5 addresses and 3 for
- * the loop; 88 of arithmetic, of which 8 are the square root, 19 the quotient of the prices, its logarithm and d1's
- * numerator, 10 the division for d1 and d2, 40 the two normal distributions, 4 the discount, 3 the call and 4 the put. */
+ * inputs, the rates, and the polynomial for the normal distribution; the same launch again and again. Simplified: 512
+ * iterations of the launch are 1 by default. Logarithm and exponential are those of the C library, not the fast ones of
+ * a GPU. Instruction counts are estimates for compiled code: 6 before the loop; 5 addresses and 3 for the loop; 88 of
+ * arithmetic, of which 8 are the square root, 19 the quotient of the prices, its logarithm and d1's numerator, 10 the
+ * division for d1 and d2, 40 the two normal distributions, 4 the discount, 3 the call and 4 the put. */
 #include "workload/runtime/grid_stride.h"
 #include "workload/runtime/inputs.h"
 

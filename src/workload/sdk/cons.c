@@ -1,14 +1,13 @@
 /* CONS: convolutionSeparable of the CUDA SDK, an image convolved with 17 taps along rows, then along columns.
  *
  * Kept: the size 3072x1536 and its three arrays; CTAs of 16x4 threads for rows and 16x8 for columns, of which each
- * thread computes 4 results 16 columns or 8 rows apart (the SDK of that time and the suite of MASK's authors; newer SDKs
- * compute 8); tiles in shared memory with a halo of one step on either side, the main part loaded first, then the halo
- * before, then the halo behind; no halo loads beyond the image; the taps in constant memory, which is no global access.
- * Sizes must be multiples of 64 and 32, as in the original.
- * Simplified: pixels and taps are random in [0, 1); one iteration instead of ten of the same.
- * Instruction counts are estimates for compiled code: 24 for the indices, one write of shared memory per load, and 36
- * per result (17 reads of shared memory, 17 fused multiply-adds with the tap from constant memory, 2 for addresses).
- * A thread's six loads are in flight together. */
+ * thread computes 4 results 16 columns or 8 rows apart (the SDK of that time and the suite of MASK's authors; newer
+ * SDKs compute 8); tiles in shared memory with a halo of one step on either side, the main part loaded first, then the
+ * halo before, then the halo behind; no halo loads beyond the image; the taps in constant memory, which is no global
+ * access. Sizes must be multiples of 64 and 32, as in the original. Simplified: pixels and taps are random in [0, 1);
+ * one iteration instead of ten of the same. Instruction counts are estimates for compiled code: 24 for the indices, one
+ * write of shared memory per load, and 36 per result (17 reads of shared memory, 17 fused multiply-adds with the tap
+ * from constant memory, 2 for addresses). A thread's six loads are in flight together. */
 #include "workload/runtime/host.h"
 #include "workload/runtime/inputs.h"
 #include "workload/runtime/tile.h"
@@ -43,7 +42,8 @@ static inline float convolve(const float *taps, const float *centre)
     return sum;
 }
 
-/* The steps' loads in the original's order: step 0 is the halo before, STEPS + 1 the halo behind, 1 .. STEPS the tile. */
+/* The steps' loads in the original's order: step 0 is the halo before, STEPS + 1 the halo behind, 1 .. STEPS the
+ * tile. */
 static const uint8_t order[STEPS + 2] = {1, 2, 3, 4, 0, STEPS + 1};
 
 /* A CTA's tile as seen by one warp: two rows of 16 pixels, `step` elements further at each step. */

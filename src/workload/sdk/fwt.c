@@ -2,9 +2,9 @@
  *
  * Kept: 2^23 floats in two arrays (the second a kernel of 2^7 values and zeros); the program's sequence, transform of
  * the data, transform of the kernel, their product, transform back; a transform being radix-4 stages in global memory
- * over the whole array while its blocks exceed 2^11 (256 threads, each four elements a stride apart, in place), then one
- * launch that does the rest of each block in shared memory (a quarter as many threads as elements, the radix-2 stage at
- * the end where the exponent is odd); the product by 128 CTAs of 256 threads in a grid-stride loop.
+ * over the whole array while its blocks exceed 2^11 (256 threads, each four elements a stride apart, in place), then
+ * one launch that does the rest of each block in shared memory (a quarter as many threads as elements, the radix-2
+ * stage at the end where the exponent is odd); the product by 128 CTAs of 256 threads in a grid-stride loop.
  * Simplified: nothing of the access stream. The default is 2^22, so that a run stays below 40 million instructions.
  * Instruction counts are estimates for compiled code: 26 around the four loads and four stores of a global stage (13
  * for the indices, 4 addresses, 8 additions, 1 for the exit); 24 per shared stage and 11 per radix-2 step; the four

@@ -26,8 +26,8 @@ struct pw_qtc_shared {
 /* Grows a cluster from the seed; returns how many points it has. `keep`: lists them in `result`. */
 uint32_t pw_qtc_grow(struct pw_warp *w, const struct pw_qtc *g, int32_t seed, bool keep);
 
-/* Checks, between trim and update, that the round's cluster of `size` points is the largest candidate: the first such one
- * that a CTA finds, of the first such CTA. */
+/* Checks, between trim and update, that the round's cluster of `size` points is the largest candidate: the first such
+ * one that a CTA finds, of the first such CTA. */
 void pw_qtc_verify_round(struct pw_host *h, const struct pw_qtc *g, const struct pw_point *p, uint32_t size);
 
 /* Checks, after the update, that exactly the points not in a cluster are listed, in order. */

@@ -1,8 +1,8 @@
 /* The growth of a candidate cluster, a CTA at a time: each thread keeps up to 12 of the seed's neighbours in registers
  * and goes through the rest in memory. In every step it works out how wide the cluster would be with each of its
- * candidates: the distance to the cluster as cached, or the distance to the latest point if that is larger, for which it
- * searches the latest point's row of neighbours from where its last unsuccessful search ended. Then thread 0 picks the
- * closest candidate of all. */
+ * candidates: the distance to the cluster as cached, or the distance to the latest point if that is larger, for which
+ * it searches the latest point's row of neighbours from where its last unsuccessful search ended. Then thread 0 picks
+ * the closest candidate of all. */
 #include "workload/shoc/qtc.h"
 
 #include <string.h>
