@@ -77,7 +77,7 @@ static void add(struct run *x, unsigned s)
     *slot = (struct slot){true, (pw_asid)below(x, NAIVE_APPS), (uint64_t)s * APART + below(x, APART - 2)};
     assert_int_equal(pw_residency_add(x->r, slot->asid, "x", (pw_vpn){slot->first_block * PW_BLOCK_PAGES}, bytes, &err),
                      PW_OK);
-    naive_add(&x->n, 2 * s, slot->asid, (bytes + 4095) / 4096);
+    naive_add(&x->n, 2 * s, slot->asid, (pw_vpn){slot->first_block * PW_BLOCK_PAGES}, (bytes + 4095) / 4096);
 }
 
 static void expect_visit(void *context, pw_asid asid, pw_vpn vpn)

@@ -26,6 +26,7 @@ struct naive {
     unsigned unit;
     struct naive_page pages[NAIVE_PAGES];
     unsigned tree[NAIVE_BLOCKS], app[NAIVE_BLOCKS];
+    pw_vpn first[NAIVE_BLOCKS]; /* page of each block */
     uint64_t leaf_time[NAIVE_PAGES / PW_LEAF_PAGES], block_time[NAIVE_BLOCKS], now;
     bool full;
     struct pw_uvm_counters counters[NAIVE_APPS];
@@ -97,7 +98,7 @@ static inline void naive_close(struct naive *n)
         pw_policy_use_release(&n->uses[i]);
 }
 
-static inline void naive_add(struct naive *n, unsigned first_block, unsigned app, uint64_t pages)
+static inline void naive_add(struct naive *n, unsigned first_block, unsigned app, pw_vpn first, uint64_t pages)
 {
     for (unsigned block = first_block; pages; block++) {
         unsigned here = pages < PW_BLOCK_PAGES ? (unsigned)pages : PW_BLOCK_PAGES, exists = here, tree = here;
@@ -110,6 +111,7 @@ static inline void naive_add(struct naive *n, unsigned first_block, unsigned app
             n->pages[block * PW_BLOCK_PAGES + i] = (struct naive_page){.exists = true};
         n->tree[block] = tree > exists ? tree : exists;
         n->app[block] = app;
+        n->first[block] = (pw_vpn){first.v + (uint64_t)(block - first_block) * PW_BLOCK_PAGES};
         pages -= here;
     }
 }
@@ -205,6 +207,7 @@ static inline struct pw_page_mask naive_leaving(const struct naive *n, unsigned 
 {
     unsigned block = page / PW_BLOCK_PAGES;
     struct pw_evict_view view = {.asid = (pw_asid)n->app[block],
+                                 .first = n->first[block],
                                  .resident = NAIVE_MASK(n, block, resident),
                                  .candidate = page % PW_BLOCK_PAGES,
                                  .tree_pages = n->tree[block]};
@@ -273,7 +276,9 @@ static inline struct pw_page_mask naive_choose(struct naive *n, unsigned block, 
                                                const struct pw_page_mask *faulted)
 {
     struct pw_page_mask coming = NAIVE_MASK(n, block, coming), chosen = {0};
-    struct pw_prefetch_view view = {.exists = NAIVE_MASK(n, block, exists),
+    struct pw_prefetch_view view = {.asid = (pw_asid)n->app[block],
+                                    .first = n->first[block],
+                                    .exists = NAIVE_MASK(n, block, exists),
                                     .resident = NAIVE_MASK(n, block, resident),
                                     .faulted = *faulted,
                                     .tree_pages = n->tree[block]};
