@@ -5,6 +5,7 @@
 #include "log/page_log.h"
 
 #include "log/page_rows.h"
+#include "sim/grow.h"
 #include "sim/new_stream.h"
 
 #include <stdio.h>
@@ -73,16 +74,12 @@ void pw_page_log_allocated(struct pw_page_log *l, pw_asid app, const char *name,
     struct application *a = &l->apps[app];
     if (a->stopped || l->out_of_memory)
         return;
-    if (a->count == a->capacity) {
-        size_t capacity = a->capacity ? 2 * a->capacity : 16;
-        struct allocation *grown = realloc(a->allocations, capacity * sizeof *grown);
-        l->out_of_memory = !grown;
-        if (!grown)
-            return;
-        a->allocations = grown;
-        a->capacity = capacity;
-    }
-    struct allocation *added = &a->allocations[a->count];
+    struct allocation *grown = pw_grow(a->allocations, a->count, &a->capacity, sizeof *grown);
+    l->out_of_memory = !grown;
+    if (!grown)
+        return;
+    a->allocations = grown;
+    struct allocation *added = &grown[a->count];
     *added =
         (struct allocation){.first = first.v, .pages = (bytes + PW_PAGE_BYTES - 1) >> PW_PAGE_SHIFT, .bytes = bytes};
     snprintf(added->name, sizeof added->name, "%s", name);

@@ -4,6 +4,8 @@
  * nothing is allocated afterwards. What is read from them is in stats_values.c. */
 #include "sim/stats_private.h"
 
+#include "sim/grow.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,17 +45,13 @@ void pw_stats_destroy(struct pw_stats *s)
 void *pw_stats_append(struct pw_stats *s, struct table *t, size_t size)
 {
     assert(!s->sealed);
-    if (t->count == t->capacity) {
-        size_t capacity = t->capacity ? 2 * t->capacity : 64;
-        void *items = reallocarray(t->items, capacity, size);
-        if (!items) {
-            pw_stats_note(s, "out of memory for statistics");
-            return NULL;
-        }
-        t->items = items;
-        t->capacity = capacity;
+    void *items = pw_grow(t->items, t->count, &t->capacity, size);
+    if (!items) {
+        pw_stats_note(s, "out of memory for statistics");
+        return NULL;
     }
-    return (char *)t->items + size * t->count++;
+    t->items = items;
+    return (char *)items + size * t->count++;
 }
 
 int pw_stats_find_counter(struct pw_stats *s, const char *name)

@@ -4,6 +4,7 @@
  * that is based on itself is found out. Nothing is set here: catalog_apply.c lays what was read over the options. */
 #include "system/catalog_layers.h"
 
+#include "sim/grow.h"
 #include "sim/yaml.h"
 
 #include <stdio.h>
@@ -35,15 +36,11 @@ static enum pw_status read_visit(void *context, const char *key, const char *val
         l->base_line = line;
         return keep_text(&l->base_name, value, err);
     }
-    if (l->count == l->capacity) {
-        size_t capacity = l->capacity ? 2 * l->capacity : 64;
-        struct pw_layer_setting *settings = realloc(l->settings, capacity * sizeof(*settings));
-        if (!settings)
-            return pw_fail_memory(err, "a machine or design");
-        l->settings = settings;
-        l->capacity = capacity;
-    }
-    struct pw_layer_setting *s = &l->settings[l->count++];
+    struct pw_layer_setting *settings = pw_grow(l->settings, l->count, &l->capacity, sizeof(*settings));
+    if (!settings)
+        return pw_fail_memory(err, "a machine or design");
+    l->settings = settings;
+    struct pw_layer_setting *s = &settings[l->count++];
     *s = (struct pw_layer_setting){.key = strdup(key), .value = strdup(value), .line = line};
     return s->key && s->value ? PW_OK : pw_fail_memory(err, "a machine or design");
 }

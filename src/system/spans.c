@@ -1,6 +1,8 @@
 /* Spans of a run over which counters are reported: kernel launches and intervals. */
 #include "system/system.h"
 
+#include "sim/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,25 +24,14 @@ uint64_t *pw_system_snapshot(struct pw_system *s, pw_cycle now, enum pw_border b
     return counters;
 }
 
-static bool grow(struct pw_spans *spans)
-{
-    if (spans->count < spans->capacity)
-        return true;
-    size_t capacity = spans->capacity ? 2 * spans->capacity : 16;
-    struct pw_span *rows = realloc(spans->rows, capacity * sizeof *rows);
-    if (!rows)
-        return false;
-    spans->rows = rows;
-    spans->capacity = capacity;
-    return true;
-}
-
 bool pw_spans_begin(struct pw_system *s, struct pw_spans *spans, const char *name, unsigned app, unsigned index,
                     pw_cycle now)
 {
-    if (!grow(spans))
+    struct pw_span *rows = pw_grow(spans->rows, spans->count, &spans->capacity, sizeof *rows);
+    if (!rows)
         return false;
-    struct pw_span *span = &spans->rows[spans->count];
+    spans->rows = rows;
+    struct pw_span *span = &rows[spans->count];
     *span = (struct pw_span){.app = app, .index = index, .first = now};
     span->from = pw_system_snapshot(s, now, name ? PW_AFTER_EXIT : PW_BEFORE_CYCLE);
     span->name = name ? strdup(name) : NULL;

@@ -8,6 +8,7 @@
 #include "uvm/driver_internal.h"
 
 #include "sim/c_locale.h"
+#include "sim/grow.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,13 +40,9 @@ void *pw_uvm_make_place(struct pw_uvm *u, void *items, size_t *first, size_t *co
         *first = 0;
         return items;
     }
-    size_t larger = *capacity ? 2 * *capacity : 64;
-    void *grown = realloc(items, larger * size);
-    if (!grown) {
+    void *grown = pw_grow(items, *count, capacity, size);
+    if (!grown)
         pw_uvm_fail(u, PW_FAILED, "out of memory for demand paging");
-        return NULL;
-    }
-    *capacity = larger;
     return grown;
 }
 

@@ -5,6 +5,8 @@
  * directory per address space over tables of 8192 blocks (16 GiB), so that allocations may lie far apart. */
 #include "uvm/residency_internal.h"
 
+#include "sim/grow.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,18 +64,6 @@ static enum pw_status prepare_tables(struct pw_residency *r, pw_asid asid, uint6
     return PW_OK;
 }
 
-/* Makes room in an array of `elements` for one more. */
-static void *grow(void *array, size_t count, size_t *capacity, size_t element)
-{
-    if (count < *capacity)
-        return array;
-    size_t wanted = *capacity ? *capacity * 2 : 16;
-    void *grown = realloc(array, wanted * element);
-    if (grown)
-        *capacity = wanted;
-    return grown;
-}
-
 static enum pw_status too_much(struct pw_error *err)
 {
     return pw_fail(err, PW_USER_ERROR, "more than %u GiB of managed memory: allocate less", (unsigned)MAX_BLOCKS / 512);
@@ -116,7 +106,7 @@ static enum pw_status take_blocks(struct pw_residency *r, uint32_t count, uint32
 /* A run that is free again joins the free runs next to it, of which there are at most two. */
 static enum pw_status give_blocks_back(struct pw_residency *r, uint32_t first, uint32_t count, struct pw_error *err)
 {
-    struct pw_span *spans = grow(r->free_spans, r->free_span_count, &r->free_span_capacity, sizeof *spans);
+    struct pw_span *spans = pw_grow(r->free_spans, r->free_span_count, &r->free_span_capacity, sizeof *spans);
     if (!spans)
         return pw_fail_memory(err, "managed memory");
     r->free_spans = spans;
@@ -189,7 +179,7 @@ enum pw_status pw_residency_add(struct pw_residency *r, pw_asid asid, const char
         return status;
     uint64_t pages = (bytes + PW_PAGE_BYTES - 1) / PW_PAGE_BYTES;
     uint32_t count = (uint32_t)((pages + PW_BLOCK_PAGES - 1) / PW_BLOCK_PAGES), first_block;
-    struct pw_managed_range *ranges = grow(r->ranges, r->range_count, &r->range_capacity, sizeof *ranges);
+    struct pw_managed_range *ranges = pw_grow(r->ranges, r->range_count, &r->range_capacity, sizeof *ranges);
     if (!ranges)
         return pw_fail_memory(err, "managed memory");
     r->ranges = ranges;

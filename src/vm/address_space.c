@@ -1,6 +1,8 @@
 /* Allocation and release of virtual ranges with their frames. */
 #include "vm/page_manager.h"
 
+#include "sim/grow.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,15 +205,11 @@ static enum pw_status does_not_fit(const struct pw_address_space *a, const char 
 
 static struct pw_range *new_range(struct pw_address_space *a)
 {
-    if (a->range_count == a->range_capacity) {
-        size_t capacity = a->range_capacity ? 2 * a->range_capacity : 16;
-        struct pw_range *ranges = realloc(a->ranges, capacity * sizeof *ranges);
-        if (!ranges)
-            return NULL;
-        a->ranges = ranges;
-        a->range_capacity = capacity;
-    }
-    return &a->ranges[a->range_count++];
+    struct pw_range *ranges = pw_grow(a->ranges, a->range_count, &a->range_capacity, sizeof *ranges);
+    if (!ranges)
+        return NULL;
+    a->ranges = ranges;
+    return &ranges[a->range_count++];
 }
 
 enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, bool managed,

@@ -14,6 +14,8 @@
  * here or in simulated memory. */
 #include "vm/page_table.h"
 
+#include "sim/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,14 +43,10 @@ static enum pw_page_order chunk_order(const struct pw_table_arena *arena)
 /* Takes one more chunk from the frame policy and remembers it. */
 static enum pw_status grow_arena(struct pw_page_table *t, struct pw_table_arena *arena, struct pw_error *err)
 {
-    if (t->chunk_count == t->chunk_capacity) {
-        size_t capacity = t->chunk_capacity ? 2 * t->chunk_capacity : 16;
-        struct pw_table_chunk *chunks = realloc(t->chunks, capacity * sizeof *chunks);
-        if (!chunks)
-            return pw_fail_memory(err, "page table");
-        t->chunks = chunks;
-        t->chunk_capacity = capacity;
-    }
+    struct pw_table_chunk *chunks = pw_grow(t->chunks, t->chunk_count, &t->chunk_capacity, sizeof *chunks);
+    if (!chunks)
+        return pw_fail_memory(err, "page table");
+    t->chunks = chunks;
     enum pw_page_order order = chunk_order(arena);
     struct pw_frame_request request = node_request(t, order);
     pw_pfn frame;

@@ -2,6 +2,8 @@
  * untrusted: anything else in it is an error with its line. */
 #include "exp/claim/claim_report.h"
 
+#include "sim/grow.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,15 +77,11 @@ static enum pw_status parse_result(const char *word, enum pw_test_result *out)
 static enum pw_status add(struct pw_test_log *log, size_t *capacity, const struct pw_test_outcome *o,
                           struct pw_error *err)
 {
-    if (log->count == *capacity) {
-        size_t wanted = *capacity ? 2 * *capacity : 256;
-        struct pw_test_outcome *more = realloc(log->outcomes, wanted * sizeof *more);
-        if (!more)
-            return pw_fail_memory(err, "the test log");
-        log->outcomes = more;
-        *capacity = wanted;
-    }
-    log->outcomes[log->count++] = *o;
+    struct pw_test_outcome *more = pw_grow(log->outcomes, log->count, capacity, sizeof *more);
+    if (!more)
+        return pw_fail_memory(err, "the test log");
+    log->outcomes = more;
+    more[log->count++] = *o;
     return PW_OK;
 }
 

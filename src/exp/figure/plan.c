@@ -6,6 +6,7 @@
 #include "exp/figure/plan.h"
 
 #include "exp/figure/sizes.h"
+#include "sim/grow.h"
 #include "sim/types.h"
 #include "system/inputs.h"
 
@@ -195,9 +196,7 @@ static enum pw_status add_job(struct planner *p, enum run_kind kind, unsigned sm
     }
     struct pw_job job = {0};
     struct key *key = malloc(sizeof *key);
-    struct pw_job *grown = plan->job_count & (plan->job_count - 1)
-                               ? plan->jobs
-                               : realloc(plan->jobs, (plan->job_count ? 2 * plan->job_count : 1) * sizeof *grown);
+    struct pw_job *grown = pw_grow(plan->jobs, plan->job_count, &plan->job_capacity, sizeof *grown);
     plan->jobs = grown ? grown : plan->jobs;
     bool copied = key && grown && copy_job(&job, &spec, wanted.options, workload);
     if (copied) {

@@ -32,7 +32,7 @@ struct pw_plan_figure {
 };
 
 struct pw_plan {
-    size_t job_count, figure_count;
+    size_t job_count, job_capacity, figure_count;
     struct pw_job *jobs;
     struct pw_plan_figure *figures;
     void *index;   /* jobs by their inputs */

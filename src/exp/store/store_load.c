@@ -6,6 +6,7 @@
 #include "store_internal.h"
 
 #include "sim/c_locale.h"
+#include "sim/grow.h"
 #include "uvm/allocation.h"
 
 #include <stdio.h>
@@ -68,21 +69,10 @@ static void settle_name(const struct box *b, char **name)
     *name = b->names.bytes + (uintptr_t)*name;
 }
 
-static void *grow(void *items, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return items;
-    size_t wanted = *capacity ? 2 * *capacity : 64;
-    void *bigger = realloc(items, wanted * size);
-    if (bigger)
-        *capacity = wanted;
-    return bigger;
-}
-
 static enum pw_status add_metric(struct box *b, char *name, double value, struct pw_error *err)
 {
     struct pw_stored_run *r = &b->run;
-    struct pw_stored_metric *metrics = grow(r->metrics, r->metric_count, &b->metric_capacity, sizeof *metrics);
+    struct pw_stored_metric *metrics = pw_grow(r->metrics, r->metric_count, &b->metric_capacity, sizeof *metrics);
     if (!metrics)
         return pw_fail_memory(err, "a stored run");
     r->metrics = metrics;
@@ -143,7 +133,7 @@ static enum pw_status load_apps(struct pw_store *s, struct box *b, struct pw_err
     struct pw_query q = pw_query_start(s, PW_SQL_LOAD_APPS);
     pw_query_bind_integer(&q, r->id);
     while ((status = pw_query_step(&q, &row, err)) == PW_OK && row) {
-        struct pw_stored_app *apps = grow(r->apps, r->app_count, &b->app_capacity, sizeof *apps);
+        struct pw_stored_app *apps = pw_grow(r->apps, r->app_count, &b->app_capacity, sizeof *apps);
         if (!apps) {
             status = pw_fail_memory(err, "a stored run");
             break;
@@ -202,7 +192,7 @@ static enum pw_status load_allocations(struct pw_store *s, struct box *b, struct
     pw_query_bind_integer(&q, r->id);
     while ((status = pw_query_step(&q, &row, err)) == PW_OK && row) {
         struct pw_allocation_result *list =
-            grow(r->allocations, r->allocation_count, &b->allocation_capacity, sizeof *list);
+            pw_grow(r->allocations, r->allocation_count, &b->allocation_capacity, sizeof *list);
         if (!list) {
             status = pw_fail_memory(err, "a stored run");
             break;

@@ -8,6 +8,7 @@
 #include "exp/tools/stack_distance.h"
 #include "gpu/access_coalescing.h"
 #include "pagewalk/pagewalk.h"
+#include "sim/grow.h"
 #include "system/parameters.h"
 #include "workload/runtime/functional.h"
 
@@ -40,18 +41,6 @@ static double wall_clock(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The array, or where it was moved to, with room for one more element of `size` bytes; NULL when memory is out. */
-static void *with_room(void *array, size_t *capacity, size_t count, size_t size)
-{
-    if (count < *capacity)
-        return array;
-    size_t larger = *capacity ? 2 * *capacity : 16;
-    void *moved = realloc(array, larger * size);
-    if (moved)
-        *capacity = larger;
-    return moved;
-}
-
 static enum pw_status allocated(void *context, uint32_t id, const char *name, pw_vaddr base, uint64_t bytes,
                                 struct pw_error *err)
 {
@@ -60,7 +49,7 @@ static enum pw_status allocated(void *context, uint32_t id, const char *name, pw
     struct pw_profile *p = &q->profile;
     char *copy = strdup(name);
     struct pw_profile_allocation *list =
-        with_room(p->allocations, &q->allocation_capacity, p->allocation_count, sizeof *list);
+        pw_grow(p->allocations, p->allocation_count, &q->allocation_capacity, sizeof *list);
     if (list)
         p->allocations = list;
     if (!copy || !list) {
@@ -114,7 +103,7 @@ static enum pw_status launched(void *context, const struct pw_launch *l, struct 
         return PW_OK;
     }
     char *copy = strdup(row.name);
-    struct pw_profile_launch *list = with_room(p->launches, &q->launch_capacity, p->launch_count, sizeof *list);
+    struct pw_profile_launch *list = pw_grow(p->launches, p->launch_count, &q->launch_capacity, sizeof *list);
     if (list)
         p->launches = list;
     if (!copy || !list) {
