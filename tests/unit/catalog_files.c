@@ -107,11 +107,12 @@ static void each_pair_of_prefetcher_and_eviction_is_a_design(void **state)
     (void)state;
     enum { MOST_PAIRS = 64 };
     static struct pw_catalog_description described[MOST_PAIRS];
-    size_t pairs = 0;
+    size_t pairs = 0, designs = 0;
     for (size_t p = 0; pw_prefetch_family.policies[p]; p++)
         for (size_t e = 0; pw_evict_family.policies[e]; e++) {
             char name[64];
             struct pw_error err = {0};
+            assert_true(pairs < MOST_PAIRS);
             snprintf(name, sizeof(name), "uvm-%s-%s", pw_prefetch_family.policies[p]->name,
                      pw_evict_family.policies[e]->name);
             const struct pw_catalog_file *file = find(pw_design_files, name);
@@ -121,7 +122,9 @@ static void each_pair_of_prefetcher_and_eviction_is_a_design(void **state)
                 assert_string_not_equal(described[i].summary, described[pairs].summary);
             pairs++;
         }
-    assert_int_equal(pairs, 30);
+    for (const struct pw_catalog_file *file = pw_design_files; file->name; file++)
+        designs += !strncmp(file->name, "uvm-", 4) && strchr(file->name + 4, '-');
+    assert_int_equal(pairs, designs);
     assert_pages_on_demand("uvm-nvidia", "nvidia", "nvidia");
 }
 
