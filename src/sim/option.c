@@ -205,6 +205,11 @@ size_t pw_options_count(const struct pw_options *o)
     return o->count;
 }
 
+const char *pw_options_name(const struct pw_options *o, size_t index)
+{
+    return o->names[index];
+}
+
 void pw_options_view(const struct pw_options *o, size_t index, struct pw_option_view *out)
 {
     const struct slot *slot = &o->slots[index];

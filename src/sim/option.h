@@ -76,6 +76,7 @@ struct pw_option_view {
 };
 size_t pw_options_count(const struct pw_options *o);
 void pw_options_view(const struct pw_options *o, size_t index, struct pw_option_view *out);
+const char *pw_options_name(const struct pw_options *o, size_t index);
 
 /* The row of an option by its full name, or of one that a policy has which could be chosen; NULL: there is none. */
 const struct pw_option *pw_options_row(const struct pw_options *o, const char *name);

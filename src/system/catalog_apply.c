@@ -169,14 +169,13 @@ static enum pw_status fail_contradiction(const struct choice *a, const struct ch
 static enum pw_status decide(const struct choices *all, size_t option, struct pw_options *o, struct pw_error *err)
 {
     const struct choice *first = NULL;
-    struct pw_option_view view;
-    pw_options_view(o, option, &view);
+    const char *name = pw_options_name(o, option);
     for (size_t i = 0; i < all->count; i++) {
         const struct choice *c = &all->rows[i];
-        if (strcmp(c->setting->key, view.name) != 0 || is_overridden(all, c))
+        if (strcmp(c->setting->key, name) != 0 || is_overridden(all, c))
             continue;
         if (first && strcmp(first->value, c->value) != 0)
-            return fail_contradiction(first, c, view.name, err);
+            return fail_contradiction(first, c, name, err);
         first = first ? first : c;
     }
     return first ? set(o, first->layer, first->setting, err) : PW_OK;

@@ -72,10 +72,11 @@ static void report_files(const struct report *r)
         if (!in_machine && !is_in_file(r->spec->design, view.origin))
             continue;
         const struct pw_effect_rule *broken = pw_effect_broken_rule(r->options, r->apps, view.name, in_machine);
+        if (!broken)
+            continue;
         snprintf(who, sizeof who, "%s:", view.origin);
         snprintf(what, sizeof what, "%s=%s", view.name, view.value);
-        if (broken)
-            tell(r, broken, who, what);
+        tell(r, broken, who, what);
     }
 }
 
