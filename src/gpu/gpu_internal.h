@@ -211,7 +211,7 @@ void pw_sm_load_complete(struct pw_sm *sm, uint32_t owner, pw_cycle now);
 bool pw_lsu_has_room(const struct pw_sm *sm);
 void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const uint64_t *words, pw_cycle now);
 void pw_lsu_resume(struct pw_sm *sm, enum pw_lsu_wait reason, pw_cycle now);
-unsigned pw_lsu_translated(void *gpu, struct pw_tlb_miss miss, struct pw_translation t, pw_cycle now);
+unsigned pw_lsu_translated(void *gpu, struct pw_tlb_miss answered, struct pw_translation t, pw_cycle now);
 /* Whether any access that waits for the translation of this page writes. */
 bool pw_lsu_write_waits(const struct pw_sm *sm, uint64_t page);
 
