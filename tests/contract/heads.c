@@ -32,7 +32,11 @@ static void every_policy_has_a_name_of_its_own_and_a_line(void **state)
     {
         assert_true(is_word((*policy)->name, "-"));
         assert_true(strcmp((*policy)->name, "same") != 0);
-        assert_true(*(*policy)->summary && !strchr((*policy)->summary, '\n'));
+        const char *summary = (*policy)->summary;
+        if (!*summary || strchr(summary, '\n') || (*summary >= 'A' && *summary <= 'Z') ||
+            summary[strlen(summary) - 1] == '.')
+            fail_msg("%s: '%s' is not a line as the others are, without a capital and a full stop", (*policy)->name,
+                     summary);
         for (const struct pw_policy *const *other = policy + 1; *other; other++)
             assert_string_not_equal((*other)->name, (*policy)->name);
     }

@@ -3,5 +3,5 @@
 
 extern const struct pw_fill_policy pw_fill_policy_always;
 const struct pw_fill_policy pw_fill_policy_always = {
-    .head = {.name = "always", .summary = "Every translation is put into the L1 TLB that missed and into the L2 TLB."},
+    .head = {.name = "always", .summary = "every translation goes into the L1 TLB that missed and into the L2 TLB"},
 };

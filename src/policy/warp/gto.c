@@ -16,7 +16,7 @@ static uint32_t pick(void *state, uint64_t ready, uint32_t last, const uint64_t 
 extern const struct pw_warp_policy pw_warp_policy_gto;
 const struct pw_warp_policy pw_warp_policy_gto = {
     .head = {.name = "gto",
-             .summary = "Greedy then oldest: stay with a warp until it stalls, then take the oldest ready one."},
+             .summary = "greedy then oldest: stay with a warp until it stalls, then take the oldest ready one"},
     .greedy = true,
     .pick = pick,
 };

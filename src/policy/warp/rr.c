@@ -11,7 +11,7 @@ static uint32_t pick(void *state, uint64_t ready, uint32_t last, const uint64_t 
 
 extern const struct pw_warp_policy pw_warp_policy_rr;
 const struct pw_warp_policy pw_warp_policy_rr = {
-    .head = {.name = "rr", .summary = "Round-robin: after each instruction the next ready warp in turn."},
+    .head = {.name = "rr", .summary = "round-robin: after each instruction the next ready warp in turn"},
     .greedy = false,
     .pick = pick,
 };
