@@ -1,9 +1,10 @@
 /* The options of policies: each exists only while its policy is chosen.
  *
- * Files are laid over each other, so that such an option may be set before its policy is chosen, and by somebody
- * else. It then gets a slot behind the option that chooses, with its text; what the text means, and whether the option
- * exists at all, is known in pw_options_finish. There every chosen policy gets a slot for each of its rows, in their
- * order. */
+ * Files are laid over each other, so that such an option may be set before its policy is chosen, and by somebody else.
+ * It then gets a slot behind the option that chooses, with its text; what the text means, and whether the option exists
+ * at all, is known in pw_options_finish. There every chosen policy gets a slot for each of its rows, in their order.
+ * What a file has set for a policy that somebody else has replaced is dropped; otherwise nobody could choose another
+ * one in a design that has options. */
 #include "sim/option_private.h"
 
 #include <stdlib.h>
@@ -174,6 +175,22 @@ static enum pw_status assign(const struct pw_options *o, size_t index, struct pw
     return status;
 }
 
+/* Of an origin "FILE:LINE" the length of the file's name; 0 for any other. */
+static size_t file_length(const char *origin)
+{
+    const char *colon = origin ? strrchr(origin, ':') : NULL;
+    return colon && colon[1] >= '0' && colon[1] <= '9' ? (size_t)(colon - origin) : 0;
+}
+
+/* Whether an option of another policy than the chosen one is left over, and no mistake: a file chose a policy and set
+ * its options, and somebody else has chosen another one since. */
+static bool gives_way(const struct slot *chooser, const struct slot *own)
+{
+    size_t length = file_length(own->origin);
+    bool same_file = length && length == file_length(chooser->origin) && !strncmp(own->origin, chooser->origin, length);
+    return length && chooser->origin && !same_file;
+}
+
 /* What was set is an option of another policy than the one that is chosen. */
 static enum pw_status fail_foreign(const struct pw_options *o, size_t chooser, size_t own, struct pw_error *err)
 {
@@ -197,7 +214,12 @@ static enum pw_status finish_chooser(struct pw_options *o, size_t chooser, struc
         if (status == PW_OK)
             status = assign(o, at++, err);
     }
-    return status == PW_OK && at < behind(o, chooser) ? fail_foreign(o, chooser, at, err) : status;
+    while (status == PW_OK && at < behind(o, chooser))
+        if (gives_way(&o->slots[chooser], &o->slots[at]))
+            pw_options_remove(o, at);
+        else
+            status = fail_foreign(o, chooser, at, err);
+    return status;
 }
 
 enum pw_status pw_options_finish_own(struct pw_options *o, struct pw_error *err)

@@ -23,6 +23,8 @@ const struct pw_catalog_file pw_design_files[] = {
     EMBEDDED("designs", "also", "summary: As far.\npager:\n  prefetch.depth: 4\n"),
     EMBEDDED("designs", "far", "summary: Far.\npager: {prefetch.depth: 4, prefetch: stride}\n"),
     EMBEDDED("designs", "farther", "summary: Farther.\nbase: far\npager: {prefetch.depth: 9}\n"),
+    EMBEDDED("designs", "gone", "summary: Not far.\nbase: far\npager: {prefetch: none}\n"),
+    EMBEDDED("designs", "mistaken", "summary: Both.\npager: {prefetch: none, prefetch.depth: 4}\n"),
     EMBEDDED("designs", "near", "summary: Near.\npager: {prefetch: stride, prefetch.depth: 1}\n"),
     {0}};
 
@@ -286,6 +288,22 @@ static void designs_set_and_contradict_them_as_any_option(void **state)
                                         "pager.prefetch=stride; pager.prefetch is none");
 }
 
+static void what_a_file_sets_gives_way_with_the_policy_it_chose(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(apply(f, "gone"), PW_OK);
+    assert_int_equal(pw_options_find(f->options, "pager.prefetch.depth"), -1);
+    assert_int_equal(apply(f, "far"), PW_OK);
+    set(f, "pager.prefetch=none");
+    finish(f);
+    assert_int_equal(pw_options_find(f->options, "pager.prefetch.depth"), -1);
+    set(f, "pager.prefetch.depth=3"); /* asked for, and not left over */
+    refuse(f, "--set: pager.prefetch.depth is an option of pager.prefetch=stride; pager.prefetch is none");
+    assert_int_equal(apply(f, "mistaken"), PW_USER_ERROR);
+    assert_string_equal(f->err.message, "configs/designs/mistaken.yaml:2: pager.prefetch.depth is an option of "
+                                        "pager.prefetch=stride; pager.prefetch is none");
+}
+
 static void a_choice_made_by_hand_has_the_defaults(void **state)
 {
     struct fixture *f = *state;
@@ -324,6 +342,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(mistakes_are_said_with_their_origin, setup, teardown),
         cmocka_unit_test_setup_teardown(options_can_be_set_again_as_they_are_shown, setup, teardown),
         cmocka_unit_test_setup_teardown(designs_set_and_contradict_them_as_any_option, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_a_file_sets_gives_way_with_the_policy_it_chose, setup, teardown),
         cmocka_unit_test_setup_teardown(a_choice_made_by_hand_has_the_defaults, setup, teardown),
         cmocka_unit_test(names_drop_what_only_says_policy),
     };
