@@ -84,9 +84,8 @@ struct pw_dram_wiring {
     void (*read_done)(void *client, struct pw_request *r, pw_cycle now);
     /* A write has been sent to its bank (the client owns the request again). */
     void (*write_done)(void *client, struct pw_request *r, pw_cycle now);
-    /* The rest may be NULL. */
-    const struct pw_translation_pressure *pressure;                     /* by application, for the schedule */
-    void (*trace)(void *client, const struct pw_dram_command *command); /* every command, as it issues */
+    /* NULL, or gets every command as it issues. */
+    void (*trace)(void *client, const struct pw_dram_command *command);
 };
 
 /* Whether the numbers fit together: a user error that says which do not. */

@@ -62,10 +62,8 @@ static void prepare_banks(struct pw_dram_channel *c)
 
 static enum pw_status create_policy(struct pw_dram_channel *c, struct pw_error *err)
 {
-    const struct pw_dram_environment environment = {.channel = c->wiring.channel,
-                                                    .read_queue = c->config.read_queue,
-                                                    .write_queue = c->config.write_queue,
-                                                    .pressure = c->wiring.pressure};
+    const struct pw_dram_environment environment = {
+        .channel = c->wiring.channel, .read_queue = c->config.read_queue, .write_queue = c->config.write_queue};
     enum pw_status status = pw_policy_use_add(c->wiring.schedule, &environment, &c->policy_state, err);
     c->choose = c->closes_rows ? pw_dram_choose_or_close : c->policy->choose;
     c->chooser = c->closes_rows ? c : c->policy_state;

@@ -194,8 +194,7 @@ static enum pw_status create_channels(struct pw_memory *m, struct pw_error *err)
                                         .local_line = local_line,
                                         .read_scheduled = dram_read_scheduled,
                                         .read_done = dram_read_done,
-                                        .write_done = dram_write_done,
-                                        .pressure = m->config.pressure};
+                                        .write_done = dram_write_done};
         enum pw_status status = pw_dram_channel_create(&m->config.dram, &wiring, &c->dram, err);
         if (status != PW_OK)
             return status;

@@ -39,9 +39,8 @@ struct pw_memory_config {
     unsigned apps;
     struct pw_policies *policies; /* of the machine; NULL: nobody registers them or calls them at epochs */
     struct pw_remote_config remote;
-    struct pw_link *link; /* to host memory, which lies behind device memory; NULL: there is none */
-    const struct pw_translation_pressure *pressure; /* for DRAM schedules, by application; NULL: nobody counts it */
-    const struct pw_l2_walks_policy *walks;         /* instead of the one that l2.walks names; NULL: that one */
+    struct pw_link *link;                   /* to host memory, which lies behind device memory; NULL: there is none */
+    const struct pw_l2_walks_policy *walks; /* instead of the one that l2.walks names; NULL: that one */
 };
 
 enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw_events *events,

@@ -152,7 +152,6 @@ static enum pw_status walks_first_init(void *state, const struct pw_policy_setup
     assert_int_equal(setup->apps, PW_MAX_APPS);
     assert_int_equal(environment->channel, 5);
     assert_int_equal(environment->read_queue, 4);
-    assert_int_equal(environment->pressure[1].walks, 3);
     w->counters = setup->counters;
     return PW_OK;
 }
@@ -180,8 +179,7 @@ static const struct pw_dram_policy walks_first = {
 
 static struct dram_fixture *create_ranked(struct pw_dram_config c, const struct pw_dram_policy *policy)
 {
-    static const struct pw_translation_pressure pressure[2] = {{1, 2}, {3, 4}};
-    return dram_fixture_with(c, c.clock_mhz, policy, 5, pressure);
+    return dram_fixture_with(c, c.clock_mhz, policy, 5);
 }
 
 static uint64_t ranked(const struct dram_fixture *f, unsigned app)

@@ -107,11 +107,9 @@ static inline void dram_fixture_trace(void *client, const struct pw_dram_command
     f->commands[f->command_count++] = *command;
 }
 
-/* `policy` instead of the one that the configuration chooses, where it is not NULL; and what it can see of
- * translation. */
+/* `policy` instead of the one that the configuration chooses, where it is not NULL. */
 static inline struct dram_fixture *dram_fixture_with(struct pw_dram_config config, uint32_t core_mhz,
-                                                     const struct pw_dram_policy *policy, uint32_t channel,
-                                                     const struct pw_translation_pressure *pressure)
+                                                     const struct pw_dram_policy *policy, uint32_t channel)
 {
     struct dram_fixture *f = calloc(1, sizeof(*f));
     struct pw_error err;
@@ -130,7 +128,6 @@ static inline struct dram_fixture *dram_fixture_with(struct pw_dram_config confi
         .local_line = dram_fixture_line,
         .read_done = dram_fixture_given_back,
         .write_done = dram_fixture_given_back,
-        .pressure = pressure,
         .trace = dram_fixture_trace,
     };
     if (pw_policy_use_init(&f->schedule, NULL, "dram.schedule", head, &config.schedule, PW_MAX_APPS, &err) ||
@@ -142,7 +139,7 @@ static inline struct dram_fixture *dram_fixture_with(struct pw_dram_config confi
 static inline struct dram_fixture *dram_fixture_create(struct pw_dram_config config, uint32_t core_mhz,
                                                        const struct pw_dram_policy *policy)
 {
-    return dram_fixture_with(config, core_mhz, policy, 0, NULL);
+    return dram_fixture_with(config, core_mhz, policy, 0);
 }
 
 static inline void dram_fixture_destroy(struct dram_fixture *f)

@@ -67,17 +67,10 @@ struct pw_dram_choice {
     uint64_t at; /* of PW_DRAM_WAIT: when to ask again, PW_NEVER where no request is there; else `now` */
 };
 
-/* What translation has under way for an application: what MASK, Equation 1, weighs applications by. */
-struct pw_translation_pressure {
-    uint32_t walks; /* page walks under way or queued */
-    uint32_t warps; /* stalled by them */
-};
-
 /* A policy has an instance in each channel. */
 struct pw_dram_environment {
-    uint32_t channel;                               /* its number */
-    uint32_t read_queue, write_queue;               /* places */
-    const struct pw_translation_pressure *pressure; /* by application, always up to date; NULL: nobody counts it */
+    uint32_t channel;                 /* its number */
+    uint32_t read_queue, write_queue; /* places */
 };
 
 struct pw_dram_policy {
