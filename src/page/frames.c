@@ -5,7 +5,8 @@
  * this size below", so memory fresh from calloc() describes free memory, and 144 GB of simulated memory costs the host
  * only address space until it is used. A search reads one word per level of the tree and one cache line of the block.
  *
- * The owner of each frame is kept in an array of its own, two bytes a frame. */
+ * The owner of each frame is kept in an array of its own, two bytes a frame. Blocks that were never used are known from
+ * one more bit each, so that counting everything anew at the end of a run reads only what the run has written. */
 #include "page/frames.h"
 
 #include "sim/option.h"
@@ -37,6 +38,7 @@ struct pw_frames {
     uint64_t free_blocks;
     uint64_t *taken; /* a bit per frame */
     pw_owner *owners;
+    uint64_t *used; /* a bit per block that has ever had a frame taken */
     struct summary exhausted[SIZES];
 };
 
@@ -128,7 +130,8 @@ enum pw_status pw_frames_create(uint64_t bytes, struct pw_frames **out, struct p
     f->free_blocks = blocks;
     f->taken = calloc(blocks * BLOCK_WORDS, sizeof *f->taken);
     f->owners = calloc(blocks * BLOCK_FRAMES, sizeof *f->owners);
-    bool ok = f->taken && f->owners;
+    f->used = calloc((blocks + 63) / 64, sizeof *f->used);
+    bool ok = f->taken && f->owners && f->used;
     for (unsigned i = 0; i < SIZES; i++)
         ok = summary_create(&f->exhausted[i], f->blocks) && ok;
     if (!ok) {
@@ -146,6 +149,7 @@ void pw_frames_destroy(struct pw_frames *f)
     for (unsigned i = 0; i < SIZES; i++)
         for (unsigned k = 0; k < LEVELS; k++)
             free(f->exhausted[i].words[k]);
+    free(f->used);
     free(f->owners);
     free(f->taken);
     free(f);
@@ -194,6 +198,7 @@ static void mark(struct pw_frames *f, enum pw_page_order order, uint32_t at, pw_
     uint32_t count = 1U << order, block = at >> BLOCK_SHIFT;
     uint64_t *words = &f->taken[(size_t)block * BLOCK_WORDS];
     bool before[SIZES], after[SIZES];
+    f->used[block / 64] |= 1ULL << (block % 64);
     for (unsigned i = 0; i < SIZES; i++)
         before[i] = summary_has(&f->exhausted[i], block);
     if (order == PW_PAGE_2M) {
@@ -339,25 +344,50 @@ static bool summary_agrees(const struct summary *s)
     return true;
 }
 
+/* Compares a block's frames with their owners and with the summaries, and counts those that are taken. */
+static enum pw_status check_block(const struct pw_frames *f, uint32_t block, uint64_t *taken_frames,
+                                  uint64_t *taken_blocks, struct pw_error *err)
+{
+    const uint64_t *words = &f->taken[(size_t)block * BLOCK_WORDS];
+    bool state[SIZES];
+    block_state(words, state);
+    for (unsigned w = 0; w < BLOCK_WORDS; w++)
+        *taken_frames += (unsigned)__builtin_popcountll(words[w]);
+    *taken_blocks += state[2];
+    if (!owners_agree(f, block))
+        return pw_fail(err, PW_FAILED, "frames: owners and free frames of block %u disagree", block);
+    for (unsigned i = 0; i < SIZES; i++)
+        if (summary_has(&f->exhausted[i], block) != state[i])
+            return pw_fail(err, PW_FAILED, "frames: summary %u of block %u is wrong", i, block);
+    return PW_OK;
+}
+
+/* Blocks that were never used must be free in every summary. */
+static enum pw_status check_unused(const struct pw_frames *f, uint32_t word, struct pw_error *err)
+{
+    uint32_t left = f->blocks - word * 64;
+    uint64_t unused = ~f->used[word] & (left < 64 ? ~(~0ULL << left) : ~0ULL);
+    for (unsigned i = 0; i < SIZES; i++)
+        if (f->exhausted[i].words[0][word] & unused)
+            return pw_fail(err, PW_FAILED, "frames: summary %u names a block from %u on that was never used", i,
+                           word * 64);
+    return PW_OK;
+}
+
 enum pw_status pw_frames_check(const struct pw_frames *f, struct pw_error *err)
 {
-    uint64_t free_frames = 0, free_blocks = 0;
-    for (uint32_t b = 0; b < f->blocks; b++) {
-        const uint64_t *words = &f->taken[(size_t)b * BLOCK_WORDS];
-        bool state[SIZES];
-        block_state(words, state);
-        for (unsigned w = 0; w < BLOCK_WORDS; w++)
-            free_frames += 64U - (unsigned)__builtin_popcountll(words[w]);
-        free_blocks += !state[2];
-        if (!owners_agree(f, b))
-            return pw_fail(err, PW_FAILED, "frames: owners and free frames of block %u disagree", b);
-        for (unsigned i = 0; i < SIZES; i++)
-            if (summary_has(&f->exhausted[i], b) != state[i])
-                return pw_fail(err, PW_FAILED, "frames: summary %u of block %u is wrong", i, b);
+    uint64_t frames = 0, blocks = 0;
+    for (uint32_t w = 0; w < (f->blocks + 63) / 64; w++) {
+        enum pw_status status = check_unused(f, w, err);
+        for (uint64_t bits = f->used[w]; status == PW_OK && bits; bits &= bits - 1)
+            status = check_block(f, w * 64 + (uint32_t)__builtin_ctzll(bits), &frames, &blocks, err);
+        if (status != PW_OK)
+            return status;
     }
     for (unsigned i = 0; i < SIZES; i++)
         if (!summary_agrees(&f->exhausted[i]))
             return pw_fail(err, PW_FAILED, "frames: upper levels of summary %u are wrong", i);
+    uint64_t free_frames = pw_frames_total(f) - frames, free_blocks = f->blocks - blocks;
     if (free_frames != f->free || free_blocks != f->free_blocks)
         return pw_fail(err, PW_FAILED, "frames: %llu free in %llu free blocks counted, %llu in %llu found",
                        (unsigned long long)f->free, (unsigned long long)f->free_blocks, (unsigned long long)free_frames,
