@@ -100,7 +100,7 @@ void pw_breakdown_destroy(struct pw_breakdown *b)
         free(b->heads[i].history.steps);
     free(b->times);
     free(b->clocks);
-    free(b->ways);
+    pw_host_memory_free(b->ways);
     free(b->histories);
     free(b->heads);
     free(b->full_since);

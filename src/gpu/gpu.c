@@ -259,9 +259,9 @@ void pw_gpu_destroy(struct pw_gpu *g)
         pw_warp_pool_destroy(g->warp_pool);
     pw_request_pool_destroy(&g->pool);
     pw_record_pool_destroy(&g->parked.records);
-    free(g->sms);
-    free(g->loads);
-    free(g->lsu_entries);
+    pw_host_memory_free(g->sms);
+    pw_host_memory_free(g->loads);
+    pw_host_memory_free(g->lsu_entries);
     free(g->tlb_waiting);
     free(g->launches);
     free(g->frame_use);

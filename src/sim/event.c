@@ -31,7 +31,7 @@ void pw_events_destroy(struct pw_events *q)
         return;
     for (struct pw_event_chunk *c = q->chunks, *next; c; c = next) {
         next = c->next;
-        free(c);
+        pw_host_memory_free(c);
     }
     free(q->heap);
     free(q);

@@ -7,7 +7,8 @@
 
 enum { PW_HUGE_BYTES = 2 << 20 };
 
-/* Zeroed memory, or NULL; released with free(). */
+/* Zeroed memory, or NULL. What is never touched costs addresses only. */
 void *pw_host_memory(size_t count, size_t bytes);
+void pw_host_memory_free(void *memory); /* NULL: nothing to do */
 
 #endif

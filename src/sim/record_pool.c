@@ -19,11 +19,19 @@ void pw_record_pool_init(struct pw_record_pool *p, struct pw_events *events, siz
         .events = events, .bytes = bytes, .chunk_bytes = chunk_bytes, .reserve = reserve, .reserved = reserved};
 }
 
+static bool is_huge(const struct pw_record_pool *p)
+{
+    return p->chunk_bytes >= PW_HUGE_BYTES;
+}
+
 void pw_record_pool_destroy(struct pw_record_pool *p)
 {
     for (struct pw_record_chunk *c = p->chunks, *next; c; c = next) {
         next = c->next;
-        free(c);
+        if (is_huge(p))
+            pw_host_memory_free(c);
+        else
+            free(c);
     }
     *p = (struct pw_record_pool){0};
 }
@@ -49,8 +57,8 @@ static void *take_reserve(struct pw_record_pool *p)
 
 static bool add_chunk(struct pw_record_pool *p)
 {
-    bool huge = p->chunk_bytes >= PW_HUGE_BYTES;
-    unsigned char *memory = huge ? pw_host_memory(1, p->chunk_bytes) : aligned_alloc(CHUNK_HEAD, p->chunk_bytes);
+    unsigned char *memory =
+        is_huge(p) ? pw_host_memory(1, p->chunk_bytes) : aligned_alloc(CHUNK_HEAD, p->chunk_bytes);
     if (!memory)
         return false;
     struct pw_record_chunk *c = (struct pw_record_chunk *)(void *)memory;
