@@ -1,17 +1,10 @@
 /* Stack switching: locals survive, control returns to the resumer, stacks are aligned, guarded and reusable. */
 #include "workload/runtime/coroutine.h"
+#include "exhaust.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 enum { STACK = 16 << 10 };
 
@@ -179,24 +172,111 @@ static void an_abandoned_stack_can_be_used_again(void **state)
     pw_stack_arena_destroy(stacks);
 }
 
-static void overflow_meets_a_guard_page(void **state)
+struct descent {
+    struct pw_coroutine c;
+    size_t bytes;
+    bool suspend; /* and end only afterwards */
+};
+
+static __attribute__((no_sanitize_address)) void descend_once(void *argument)
+{
+    struct descent *d = argument;
+    char here;
+    descend((uintptr_t)&here, d->bytes);
+    if (d->suspend)
+        pw_coroutine_suspend(&d->c);
+}
+
+/* Three chunks of stacks, and in each of them the lowest, the highest and those in between. */
+static void whoever_overruns_a_stack_is_found_when_control_comes_back(void **state)
 {
     (void)state;
-    struct pw_stack_arena *stacks = pw_stack_arena_create(STACK, 4);
-    stack_from(stacks);
-    struct pw_stack stack = stack_from(stacks);
-    memset(stack.low, 1, stack.bytes);
+    enum { COUNT = 3 * 64 };
+    struct pw_stack_arena *stacks = pw_stack_arena_create(STACK, 64);
+    for (unsigned i = 0; i < COUNT; i++) {
+        struct pw_stack stack = stack_from(stacks);
+        struct descent d = {.suspend = i % 2};
+        d.bytes = stack.bytes - 1024; /* frames of a test without optimisation are large, too */
+        pw_coroutine_init(&d.c, stack, descend_once, &d);
+        assert_true(pw_coroutine_resume(&d.c));
+        pw_coroutine_abandon(&d.c);
+        d.bytes = stack.bytes + 256;
+        pw_coroutine_init(&d.c, stack, descend_once, &d);
+        assert_false(pw_coroutine_resume(&d.c));
+        assert_int_equal(d.c.ended, !d.suspend);
+        d.c.ended = true; /* it may not run again, and so it is not abandoned */
+    }
+    pw_stack_arena_destroy(stacks);
+}
+
+static void one_byte_below_a_stack_is_enough(void **state)
+{
+    (void)state;
+    struct pw_stack_arena *stacks = pw_stack_arena_create(STACK, 2);
+    for (ptrdiff_t below = 1; below <= 64; below++) {
+        struct pw_stack stack = stack_from(stacks);
+        struct descent d = {.bytes = 256, .suspend = true};
+        pw_coroutine_init(&d.c, stack, descend_once, &d);
+        ((char *)stack.low)[-below] ^= 1;
+        assert_false(pw_coroutine_resume(&d.c));
+        ((char *)stack.low)[-below] ^= 1;
+        assert_true(pw_coroutine_resume(&d.c));
+    }
+    pw_stack_arena_destroy(stacks);
+}
+
+static void die_at_the_guard_page(struct pw_stack stack)
+{
     pid_t child = fork();
     if (!child) {
         signal(SIGSEGV, SIG_DFL);
         signal(SIGBUS, SIG_DFL);
-        ((volatile char *)stack.low)[-1] = 1;
+        struct descent d = {.bytes = stack.bytes + (256 << 10)};
+        pw_coroutine_init(&d.c, stack, descend_once, &d);
+        pw_coroutine_resume(&d.c);
         _exit(0);
     }
     int status = 0;
     waitpid(child, &status, 0);
     assert_true(WIFSIGNALED(status));
+}
+
+static void what_runs_on_meets_a_guard_page_below_the_stacks_of_a_chunk(void **state)
+{
+    (void)state;
+    struct pw_stack_arena *stacks = pw_stack_arena_create(STACK, 3);
+    for (unsigned i = 0; i < 9; i++) {
+        struct pw_stack stack = stack_from(stacks);
+        memset(stack.low, 1, stack.bytes);
+        die_at_the_guard_page(stack);
+    }
     pw_stack_arena_destroy(stacks);
+}
+
+/* As many mappings as the limit allows, and then none: what was taken before still works. */
+static enum exhaust take_until_memory_is_out(void)
+{
+    enum { ENOUGH = 1 << 20 };
+    struct pw_stack_arena *stacks = pw_stack_arena_create(STACK, 64);
+    struct pw_stack stack, last = {0};
+    unsigned taken = 0;
+    for (; stacks && taken < ENOUGH && pw_stack_arena_take(stacks, &stack); taken++)
+        last = stack;
+    if (!taken)
+        return EXHAUST_TOO_LITTLE;
+    struct job j = {.number = 3};
+    pw_coroutine_init(&j.c, last, sum_in_steps, &j);
+    while (!j.c.ended)
+        pw_coroutine_resume(&j.c);
+    bool again = pw_stack_arena_take(stacks, &stack);
+    pw_stack_arena_destroy(stacks);
+    return taken < ENOUGH && taken % 64 == 0 && !again && j.result ? EXHAUST_OK : EXHAUST_WRONG;
+}
+
+static void memory_that_runs_out_is_said_to_and_harms_no_stack(void **state)
+{
+    (void)state;
+    exhaust_memory(256 << 20, take_until_memory_is_out);
 }
 
 int main(void)
@@ -207,7 +287,10 @@ int main(void)
         cmocka_unit_test(neighbouring_stacks_do_not_overlap),
         cmocka_unit_test(exit_at_any_depth_never_returns),
         cmocka_unit_test(an_abandoned_stack_can_be_used_again),
-        cmocka_unit_test(overflow_meets_a_guard_page),
+        cmocka_unit_test(whoever_overruns_a_stack_is_found_when_control_comes_back),
+        cmocka_unit_test(one_byte_below_a_stack_is_enough),
+        cmocka_unit_test(what_runs_on_meets_a_guard_page_below_the_stacks_of_a_chunk),
+        cmocka_unit_test(memory_that_runs_out_is_said_to_and_harms_no_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* Warps: their place in the grid, the stream of operations across buffer boundaries, barriers, and the pool. */
+#include "exhaust.h"
+#include "workload/runtime/coroutine.h"
 #include "workload/runtime/host.h"
 #include "workload/runtime/inputs.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct pw_op op_at(const struct pw_warp *w)
 {
@@ -270,6 +266,71 @@ static void warps_are_reused_last_in_first_out_even_unfinished(void **state)
     pw_warp_pool_destroy(p); /* with one warp not begun */
 }
 
+/* What it writes lies in its neighbour's stack. */
+static __attribute__((no_sanitize_address)) void overrun_in_cta_70(struct pw_warp *w, const void *arguments)
+{
+    (void)arguments;
+    const struct pw_coroutine *c = w->coroutine;
+    char here;
+    pw_compute(w, 1);
+    if (w->cta_index == 70)
+        descend((uintptr_t)&here, (size_t)(&here - (char *)c->stack.low) + 512);
+    pw_barrier(w);
+    pw_compute(w, 2);
+}
+
+/* Of 200 warps, whose stacks are in four chunks. */
+static void a_kernel_that_overruns_its_stack_ends_every_warp(void **state)
+{
+    (void)state;
+    enum { WARPS = 200 };
+    struct pw_warp *warps[WARPS];
+    struct pw_warp_pool *p = new_pool();
+    struct pw_launch launch = {.grid = {WARPS, 1, 1}, .block = {32, 1, 1}, .kernel = overrun_in_cta_70};
+    for (uint32_t i = 0; i < WARPS; i++)
+        warps[i] = pw_warp_start(p, &launch, i, 0, NULL);
+    for (uint32_t i = 0; i <= 70; i++) {
+        assert_int_equal(pw_warp_refill(warps[i]), i < 70);
+        assert_int_equal(op_at(warps[i]).kind, PW_OP_COMPUTE);
+    }
+    for (uint32_t i = 0; i < WARPS; i++) {
+        assert_true(pw_warp_refill(warps[i]));
+        assert_int_equal(op_at(warps[i]).kind, PW_OP_EXIT);
+        assert_true(warps[i]->exited);
+    }
+    pw_warp_pool_destroy(p);
+}
+
+/* A slab of warps, or their stacks, cannot be had: no warp, and those there are go on. */
+static enum exhaust start_until_memory_is_out(void)
+{
+    enum { ENOUGH = 1 << 20 };
+    uint32_t *sums = calloc(ENOUGH, sizeof *sums), started = 0;
+    struct pw_warp_pool *p = pw_warp_pool_create(NULL);
+    struct pw_launch launch = {.grid = {ENOUGH, 1, 1}, .block = {32, 1, 1}, .kernel = count_up, .arguments = &sums};
+    struct pw_warp *w, *ends[2] = {NULL};
+    for (; p && started < ENOUGH && (w = pw_warp_start(p, &launch, started, 0, NULL)); started++)
+        ends[started > 0] = w;
+    if (!started || !sums)
+        return EXHAUST_TOO_LITTLE;
+    while (!ends[0]->exited || !ends[1]->exited)
+        for (unsigned i = 0; i < 2; i++)
+            if (!ends[i]->exited)
+                pw_warp_refill(ends[i]);
+    bool right = started % 64 == 0 && started < ENOUGH && sums[started - 1] == (started - 1) * (255 * 128);
+    pw_warp_finish(p, ends[1]);
+    right = right && pw_warp_start(p, &launch, 0, 0, NULL) == ends[1];
+    pw_warp_pool_destroy(p);
+    free(sums);
+    return right ? EXHAUST_OK : EXHAUST_WRONG;
+}
+
+static void memory_that_runs_out_leaves_the_warps_there_are(void **state)
+{
+    (void)state;
+    exhaust_memory(256 << 20, start_until_memory_is_out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +339,8 @@ int main(void)
         cmocka_unit_test(a_barrier_ends_its_batch_and_separates_the_phases),
         cmocka_unit_test(thousands_of_warps_are_in_flight_at_once),
         cmocka_unit_test(warps_are_reused_last_in_first_out_even_unfinished),
+        cmocka_unit_test(a_kernel_that_overruns_its_stack_ends_every_warp),
+        cmocka_unit_test(memory_that_runs_out_leaves_the_warps_there_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,12 @@
  * - Valgrind: every stack is registered, or it takes a switch for a huge frame.
  * - Debuggers: the first frame returns to address 0, where a backtrace ends.
  *
+ * Stacks of a chunk lie side by side, with a canary below each: a cache line that whoever runs off its stack writes over
+ * first, which is noticed when control comes back, before anything else runs. A guard page below every stack would stop
+ * it at once, but costs a system call and two mappings a stack, 10 ms for 2,048 warps; so there is one below the lowest
+ * stack of a chunk, for what runs on and on. The canary of a stack is the highest line of the one below it, and so in a
+ * page that is used anyway.
+ *
  * All stacks of a chunk are the same distance apart, a multiple of the page size. Without further ado their first
  * lines would fall into the same few cache sets; a stack's top is therefore lowered by a colour, 0 to 15 times 64
  * bytes. */
@@ -42,7 +48,9 @@
 #endif
 
 /* Instrumented frames carry redzones. */
-enum { COLOURS = 16, COLOUR_BYTES = 64, STACK_FACTOR = HAVE_ASAN ? 4 : 1 };
+enum { COLOURS = 16, COLOUR_BYTES = 64, CANARY_WORDS = 8, STACK_FACTOR = HAVE_ASAN ? 4 : 1 };
+
+static const uint64_t CANARY = 0x9bd1c63e5fa20d87; /* what no kernel is likely to write */
 
 struct chunk {
     struct chunk *next;
@@ -83,13 +91,35 @@ void pw_stack_arena_destroy(struct pw_stack_arena *a)
     free(a);
 }
 
+/* Below the lowest stack there is a guard page, and a page of which only the end is used, for that stack's canary. */
+enum { LOWEST_PAGES = 2 };
+
+static char *stack_low(const struct pw_stack_arena *a, const struct chunk *c, unsigned index)
+{
+    return c->mapping + LOWEST_PAGES * a->page_bytes + index * a->stack_bytes;
+}
+
+static uint64_t *canary_of(const struct pw_coroutine *c)
+{
+    return (uint64_t *)c->stack.low - CANARY_WORDS;
+}
+
+static bool is_intact(const struct pw_coroutine *c)
+{
+    const uint64_t *canary = canary_of(c);
+    uint64_t changed = 0;
+    __asan_unpoison_memory_region(canary, CANARY_WORDS * sizeof *canary); /* frames may have come and gone there */
+    for (unsigned i = 0; i < CANARY_WORDS; i++)
+        changed |= canary[i] ^ CANARY;
+    return !changed;
+}
+
 static bool add_chunk(struct pw_stack_arena *a)
 {
     struct chunk *c = calloc(1, sizeof *c + a->per_chunk * sizeof c->valgrind_ids[0]);
     if (!c)
         return false;
-    size_t step = a->page_bytes + a->stack_bytes;
-    c->bytes = a->per_chunk * step;
+    c->bytes = LOWEST_PAGES * a->page_bytes + a->per_chunk * a->stack_bytes;
     c->mapping = mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (c->mapping == MAP_FAILED) {
         free(c);
@@ -97,11 +127,11 @@ static bool add_chunk(struct pw_stack_arena *a)
     }
     /* A huge page behind small stacks would make every one of them resident. */
     madvise(c->mapping, c->bytes, MADV_NOHUGEPAGE);
+    /* Fails only when the process has used up its mappings; the stacks then work, with their canaries alone. */
+    mprotect(c->mapping, a->page_bytes, PROT_NONE);
     for (unsigned i = 0; i < a->per_chunk; i++) {
-        char *low = c->mapping + i * step + a->page_bytes;
+        char *low = stack_low(a, c, i);
         c->valgrind_ids[i] = VALGRIND_STACK_REGISTER(low, low + a->stack_bytes - 1);
-        /* Fails only when the process has used up its mappings; the stack then works, unguarded. */
-        mprotect(low - a->page_bytes, a->page_bytes, PROT_NONE);
     }
     c->next = a->newest;
     a->newest = c;
@@ -114,8 +144,8 @@ bool pw_stack_arena_take(struct pw_stack_arena *a, struct pw_stack *out)
     if (a->used == a->per_chunk && !add_chunk(a))
         return false;
     unsigned index = a->used++;
-    out->low = a->newest->mapping + index * (a->page_bytes + a->stack_bytes) + a->page_bytes;
-    out->bytes = a->stack_bytes - (size_t)(index % COLOURS) * COLOUR_BYTES;
+    out->low = stack_low(a, a->newest, index);
+    out->bytes = a->stack_bytes - CANARY_WORDS * sizeof CANARY - (size_t)(index % COLOURS) * COLOUR_BYTES;
     return true;
 }
 
@@ -268,6 +298,8 @@ static void pw_coroutine_switch(void **save_sp, void *to_sp)
 void pw_coroutine_init(struct pw_coroutine *c, struct pw_stack stack, pw_coroutine_fn *function, void *argument)
 {
     *c = (struct pw_coroutine){.stack = stack, .function = function, .argument = argument};
+    for (unsigned i = 0; i < CANARY_WORDS; i++)
+        canary_of(c)[i] = CANARY;
     c->sp = first_sp(c);
 }
 
@@ -278,7 +310,7 @@ static void enter(struct pw_coroutine *c)
     pw_coroutine_exit(c);
 }
 
-void pw_coroutine_resume(struct pw_coroutine *c)
+bool pw_coroutine_resume(struct pw_coroutine *c)
 {
     void *fake_stack = NULL;
     (void)fake_stack;
@@ -286,6 +318,7 @@ void pw_coroutine_resume(struct pw_coroutine *c)
     __sanitizer_start_switch_fiber(&fake_stack, c->stack.low, c->stack.bytes);
     pw_coroutine_switch(&c->caller_sp, c->sp);
     __sanitizer_finish_switch_fiber(fake_stack, NULL, NULL);
+    return is_intact(c);
 }
 
 void pw_coroutine_suspend(struct pw_coroutine *c)

@@ -12,12 +12,12 @@
 #include <stddef.h>
 
 struct pw_stack {
-    void *low; /* the lowest usable byte; a guard page lies below */
+    void *low; /* the lowest usable byte; a canary lies below */
     size_t bytes;
 };
 
 /* Maps stacks of one size in chunks, as they are asked for. Pages that are never touched cost no memory. A stack lives
- * as long as its arena: whoever takes one keeps and reuses it. */
+ * as long as its arena: whoever takes one keeps and reuses it. A guard page lies below the stacks of a chunk. */
 struct pw_stack_arena;
 struct pw_stack_arena *pw_stack_arena_create(size_t stack_bytes, unsigned stacks_per_chunk);
 bool pw_stack_arena_take(struct pw_stack_arena *a, struct pw_stack *out);
@@ -40,8 +40,9 @@ struct pw_coroutine {
 /* Puts `function` at its beginning on `stack`; it runs at the first resume. */
 void pw_coroutine_init(struct pw_coroutine *c, struct pw_stack stack, pw_coroutine_fn *function, void *argument);
 
-/* Runs it until it suspends or ends. Not after it has ended. */
-void pw_coroutine_resume(struct pw_coroutine *c);
+/* Runs it until it suspends or ends. Not after it has ended. False: it has written beyond its stack, perhaps over its
+ * neighbour's; neither may be resumed again. */
+bool pw_coroutine_resume(struct pw_coroutine *c);
 
 /* Called inside: hands control back to the resumer. */
 void pw_coroutine_suspend(struct pw_coroutine *c);

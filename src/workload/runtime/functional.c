@@ -73,13 +73,15 @@ static bool consume(struct executor *e, struct pw_warp *w)
     return last == PW_OP_BARRIER;
 }
 
-static void run_to_barrier(struct executor *e, struct pw_warp *w)
+static enum pw_status run_to_barrier(struct executor *e, struct pw_warp *w, struct pw_error *err)
 {
     while (!w->exited) {
-        pw_warp_refill(w);
+        if (!pw_warp_refill(w))
+            return pw_warp_fail_overrun(w, err);
         if (consume(e, w))
-            return;
+            break;
     }
+    return PW_OK;
 }
 
 static enum pw_status run_cta(struct executor *e, const struct pw_launch *launch, uint32_t cta, void *shared,
@@ -97,7 +99,9 @@ static enum pw_status run_cta(struct executor *e, const struct pw_launch *launch
     for (bool alive = true; alive;) {
         alive = false;
         for (uint32_t i = 0; i < count; i++) {
-            run_to_barrier(e, warps[i]);
+            status = run_to_barrier(e, warps[i], err);
+            if (status != PW_OK)
+                goto out;
             alive |= !warps[i]->exited;
         }
     }

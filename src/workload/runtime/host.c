@@ -92,8 +92,11 @@ void pw_host_destroy(struct pw_host *h)
 
 bool pw_host_resume(struct pw_host *h)
 {
-    if (!h->coroutine.ended)
-        pw_coroutine_resume(&h->coroutine);
+    if (!h->coroutine.ended && !pw_coroutine_resume(&h->coroutine)) {
+        pw_fail(&h->error, PW_FAILED, "workload %s: its host program has overrun its stack of %u KB", h->program->text,
+                PROGRAM_STACK_BYTES >> 10);
+        h->coroutine.ended = true;
+    }
     return h->coroutine.ended;
 }
 

@@ -15,6 +15,7 @@ enum { STACK_BYTES = 16 << 10, SLAB_WARPS = 64 };
 struct record {
     struct pw_warp warp; /* first: a warp's address is its record's */
     struct pw_coroutine coroutine;
+    struct pw_warp_pool *pool;
     struct record *next_free;
 };
 
@@ -64,6 +65,7 @@ static bool add_slab(struct pw_warp_pool *p)
     for (size_t i = 0; i < SLAB_WARPS; i++) {
         struct record *r = &s->records[i];
         r->coroutine = (struct pw_coroutine){.ended = true};
+        r->pool = p;
         if (!pw_stack_arena_take(p->stacks, &r->coroutine.stack)) {
             free(s);
             return false;
@@ -76,12 +78,30 @@ static bool add_slab(struct pw_warp_pool *p)
     return true;
 }
 
+static void leave(void *argument)
+{
+    struct pw_warp *w = argument;
+    pw_emit(w, 1, (struct pw_op){.kind = PW_OP_EXIT});
+    w->exited = true;
+}
+
 static void run_kernel(void *argument)
 {
     struct pw_warp *w = argument;
     w->launch->kernel(w, w->launch->arguments);
-    pw_emit(w, 1, (struct pw_op){.kind = PW_OP_EXIT});
-    w->exited = true;
+    leave(w);
+}
+
+/* Nobody knows whose frames were written over, so no warp goes on with what is on its stack: its next operation is its
+ * exit. */
+static void leave_all(struct pw_warp_pool *p)
+{
+    for (struct slab *s = p->slabs; s; s = s->next)
+        for (size_t i = 0; i < SLAB_WARPS; i++) {
+            struct record *r = &s->records[i];
+            if (!r->coroutine.ended)
+                pw_coroutine_init(&r->coroutine, r->coroutine.stack, leave, &r->warp);
+        }
 }
 
 struct pw_warp *pw_warp_start(struct pw_warp_pool *p, const struct pw_launch *launch, uint32_t cta_index,
@@ -114,10 +134,20 @@ void pw_warp_yield(struct pw_warp *w)
     pw_coroutine_suspend(w->coroutine);
 }
 
-void pw_warp_refill(struct pw_warp *w)
+bool pw_warp_refill(struct pw_warp *w)
 {
     w->read = w->write = 0;
-    pw_coroutine_resume(w->coroutine);
+    bool intact = pw_coroutine_resume(w->coroutine);
+    if (__builtin_expect(!intact, 0))
+        leave_all(((struct record *)w)->pool);
+    return intact;
+}
+
+enum pw_status pw_warp_fail_overrun(const struct pw_warp *w, struct pw_error *err)
+{
+    return pw_fail(err, PW_FAILED,
+                   "kernel %s: warp %u of CTA %u has overrun its stack of %u KB; keep large arrays elsewhere",
+                   w->launch->name, w->index, w->cta_index, STACK_BYTES >> 10);
 }
 
 void pw_warp_finish(struct pw_warp_pool *p, struct pw_warp *w)
