@@ -18,8 +18,7 @@ enum pw_status pw_mshr_init(struct pw_mshr *m, const char *name, uint32_t capaci
         return pw_fail_memory(err, name);
     }
     memset(m->buckets, 0xff, buckets * sizeof *m->buckets);
-    for (uint32_t i = 0; i < capacity; i++)
-        m->entries[i] = (struct pw_mshr_entry){.chain = i + 1 < capacity ? i + 1 : UINT32_MAX};
+    m->free = UINT32_MAX;
     return PW_OK;
 }
 
@@ -32,10 +31,9 @@ void pw_mshr_release(struct pw_mshr *m)
 
 struct pw_mshr_entry *pw_mshr_add(struct pw_mshr *m, uint64_t key)
 {
-    uint32_t i = m->free;
+    uint32_t i = pw_mshr_take(m);
     struct pw_mshr_entry *e = &m->entries[i];
     uint32_t *bucket = &m->buckets[pw_mshr_bucket(m, key)];
-    m->free = e->chain;
     m->in_use++;
     *e = (struct pw_mshr_entry){.key = key, .chain = *bucket};
     *bucket = i;

@@ -21,7 +21,8 @@ struct pw_mshr {
     uint32_t *buckets;
     uint32_t bucket_mask;
     uint32_t capacity, in_use;
-    uint32_t free;
+    uint32_t free;  /* the first of those given back, or UINT32_MAX */
+    uint32_t fresh; /* this one and all above were never used, and the host has no memory behind them */
 };
 
 enum pw_status pw_mshr_init(struct pw_mshr *m, const char *name, uint32_t capacity, struct pw_error *err);
@@ -49,6 +50,15 @@ static inline struct pw_mshr_entry *pw_mshr_find(const struct pw_mshr *m, uint64
 static inline void pw_mshr_prefetch(const struct pw_mshr *m, uint64_t key)
 {
     __builtin_prefetch(&m->buckets[pw_mshr_bucket(m, key)]);
+}
+
+static inline uint32_t pw_mshr_take(struct pw_mshr *m)
+{
+    uint32_t i = m->free;
+    if (i == UINT32_MAX)
+        return m->fresh++;
+    m->free = m->entries[i].chain;
+    return i;
 }
 
 /* Adds an entry for a key that has none; requires that it is not full. */
