@@ -2,7 +2,8 @@
  *
  * A slot remembers who set it last. A value that is a time also remembers its text: how many cycles it is depends on
  * the clock, which a later file may change, so it becomes a number only in pw_options_finish. Names are looked up
- * linearly: there are a few hundred options, each set a few times before a run, never during one. */
+ * linearly, by their hashes: there are a few hundred options, each set a few times before a run, never during one. */
+#include "sim/fnv.h"
 #include "sim/option_private.h"
 
 #include <stdio.h>
@@ -36,6 +37,7 @@ enum pw_status pw_options_insert(struct pw_options *o, size_t at, const char *na
     }
     memmove(&o->slots[at + 1], &o->slots[at], (o->count - at) * sizeof(*o->slots));
     memmove(&o->names[at + 1], &o->names[at], (o->count - at) * sizeof(*o->names));
+    slot.hash = pw_fnv_text(PW_FNV_START, name);
     o->slots[at] = slot;
     o->names[at] = copy;
     o->names[++o->count] = NULL;
@@ -134,8 +136,9 @@ void pw_options_destroy(struct pw_options *o)
 
 int pw_options_find(const struct pw_options *o, const char *name)
 {
+    uint64_t hash = pw_fnv_text(PW_FNV_START, name);
     for (size_t i = 0; i < o->count; i++)
-        if (!strcmp(o->names[i], name))
+        if (o->slots[i].hash == hash && !strcmp(o->names[i], name))
             return (int)i;
     return -1;
 }

@@ -6,6 +6,7 @@
 #include "sim/policy.h"
 
 struct slot {
+    uint64_t hash; /* of the name */
     const struct pw_option *row;
     void *field;  /* NULL: an option of a policy that is not resolved yet */
     char *origin; /* NULL: default */
