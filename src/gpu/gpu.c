@@ -140,13 +140,23 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
     return PW_OK;
 }
 
+_Static_assert(sizeof(struct pw_sm) % _Alignof(struct pw_lsu_entry) == 0 &&
+                   sizeof(struct pw_lsu_entry) % _Alignof(struct pw_load) == 0,
+               "they lie behind each other in one piece of memory");
+
 static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
 {
     const struct pw_sm_config *c = &g->config.sm;
     unsigned apps = g->wiring.apps;
-    g->sms = pw_host_memory(c->count, sizeof *g->sms);
-    g->loads = pw_host_memory((size_t)c->count * c->warps * c->loads_per_warp, sizeof *g->loads);
-    g->lsu_entries = pw_host_memory((size_t)c->count * c->lsu_queue, sizeof *g->lsu_entries);
+    /* One piece of memory: a huge page is cleared as a whole, however little of it is used. */
+    size_t loads = (size_t)c->warps * c->loads_per_warp * sizeof *g->loads;
+    size_t entries = c->lsu_queue * sizeof *g->lsu_entries;
+    unsigned char *memory = pw_host_memory(c->count, sizeof *g->sms + entries + loads);
+    if (!memory)
+        return pw_fail_memory(err, "GPU");
+    g->sms = (struct pw_sm *)(void *)memory;
+    g->lsu_entries = (struct pw_lsu_entry *)(void *)(g->sms + c->count);
+    g->loads = (struct pw_load *)(void *)((unsigned char *)g->lsu_entries + c->count * entries);
     g->tlb_waiting = calloc((size_t)c->count * g->config.l1_tlb.tlb.mshrs, sizeof *g->tlb_waiting);
     g->launches = calloc(apps, sizeof *g->launches);
     g->counters = calloc(apps, sizeof *g->counters);
@@ -156,8 +166,8 @@ static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
     g->warp_pool = pw_warp_pool_create(err);
     if (g->wiring.uvm && !pw_gpu_extend_frames(g, g->wiring.frames))
         return pw_fail_memory(err, "frames");
-    if (!g->sms || !g->loads || !g->lsu_entries || !g->tlb_waiting || !g->launches || !g->counters || !g->open ||
-        !g->tlb_counters || !g->l1d_counters || !g->warp_pool)
+    if (!g->tlb_waiting || !g->launches || !g->counters || !g->open || !g->tlb_counters || !g->l1d_counters ||
+        !g->warp_pool)
         return pw_fail_memory(err, "GPU");
     return PW_OK;
 }
@@ -260,8 +270,6 @@ void pw_gpu_destroy(struct pw_gpu *g)
     pw_request_pool_destroy(&g->pool);
     pw_record_pool_destroy(&g->parked.records);
     pw_host_memory_free(g->sms);
-    pw_host_memory_free(g->loads);
-    pw_host_memory_free(g->lsu_entries);
     free(g->tlb_waiting);
     free(g->launches);
     free(g->frame_use);

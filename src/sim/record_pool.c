@@ -8,9 +8,11 @@
 /* At the beginning of its memory; records follow at the next host cache line. */
 struct pw_record_chunk {
     struct pw_record_chunk *next;
+    bool huge; /* from pw_host_memory */
 };
 
-enum { CHUNK_HEAD = 64, LINKED_AT_ONCE = 128 };
+/* The first chunk is not made of huge pages, of which the host clears 2 MB at once: a small run needs no other. */
+enum { CHUNK_HEAD = 64, LINKED_AT_ONCE = 128, FIRST_CHUNK_BYTES = 64 << 10 };
 
 void pw_record_pool_init(struct pw_record_pool *p, struct pw_events *events, size_t bytes, size_t chunk_bytes,
                          void *reserve, size_t reserved)
@@ -19,16 +21,11 @@ void pw_record_pool_init(struct pw_record_pool *p, struct pw_events *events, siz
         .events = events, .bytes = bytes, .chunk_bytes = chunk_bytes, .reserve = reserve, .reserved = reserved};
 }
 
-static bool is_huge(const struct pw_record_pool *p)
-{
-    return p->chunk_bytes >= PW_HUGE_BYTES;
-}
-
 void pw_record_pool_destroy(struct pw_record_pool *p)
 {
     for (struct pw_record_chunk *c = p->chunks, *next; c; c = next) {
         next = c->next;
-        if (is_huge(p))
+        if (c->huge)
             pw_host_memory_free(c);
         else
             free(c);
@@ -57,15 +54,17 @@ static void *take_reserve(struct pw_record_pool *p)
 
 static bool add_chunk(struct pw_record_pool *p)
 {
-    unsigned char *memory =
-        is_huge(p) ? pw_host_memory(1, p->chunk_bytes) : aligned_alloc(CHUNK_HEAD, p->chunk_bytes);
+    bool huge = p->chunks && p->chunk_bytes >= PW_HUGE_BYTES;
+    size_t bytes = p->chunks || p->chunk_bytes < FIRST_CHUNK_BYTES ? p->chunk_bytes : FIRST_CHUNK_BYTES;
+    unsigned char *memory = huge ? pw_host_memory(1, bytes) : aligned_alloc(CHUNK_HEAD, bytes);
     if (!memory)
         return false;
     struct pw_record_chunk *c = (struct pw_record_chunk *)(void *)memory;
     c->next = p->chunks;
+    c->huge = huge;
     p->chunks = c;
     p->fresh = memory + CHUNK_HEAD;
-    p->fresh_count = (p->chunk_bytes - CHUNK_HEAD) / p->bytes;
+    p->fresh_count = (bytes - CHUNK_HEAD) / p->bytes;
     return true;
 }
 
