@@ -192,9 +192,23 @@ static bool run_taken(const struct pw_frames *f, enum pw_page_order order, uint3
     return all ? state[0] : state[2];
 }
 
+/* Whether taking one frame leaves the summaries of its block as they are, as it mostly does when a range is mapped: the
+ * block and the frame's group of 16 were in use before, and its word is not full with it. */
+static bool is_inside_use(const struct pw_frames *f, uint32_t at)
+{
+    uint64_t word = f->taken[at / 64];
+    return (word >> (at % 64 / 16 * 16) & 0xffff) && (word | 1ULL << (at % 64)) != ~0ULL;
+}
+
 /* Marks a run and brings the summaries of its block up to date. */
 static void mark(struct pw_frames *f, enum pw_page_order order, uint32_t at, pw_owner owner)
 {
+    if (order == PW_PAGE_4K && owner != PW_OWNER_FREE && is_inside_use(f, at)) {
+        f->taken[at / 64] |= 1ULL << (at % 64);
+        f->owners[at] = owner;
+        f->free--;
+        return;
+    }
     uint32_t count = 1U << order, block = at >> BLOCK_SHIFT;
     uint64_t *words = &f->taken[(size_t)block * BLOCK_WORDS];
     bool before[SIZES], after[SIZES];
