@@ -1,8 +1,8 @@
 /* Allocation of host memory in huge pages where the kernel has them.
  *
- * calloc() knows which memory comes from the kernel and is zero already; aligned_alloc() and memset() would write it all
- * a second time. The piece that it returns is larger by one huge page, so that an aligned one lies within; the word in
- * front of that one says where the piece begins. */
+ * calloc() knows which memory comes from the kernel and is zero already; aligned_alloc() and memset() would write it
+ * all a second time. The piece that it returns is larger by one huge page, so that an aligned one lies within; the word
+ * in front of that one says where the piece begins. */
 #include "sim/host_memory.h"
 
 #include <stdint.h>

@@ -7,8 +7,8 @@
 
 enum { CTAS = 40, WARPS = 5, WRITTEN_OVER = 6 << 10 };
 
-/* One warp in the middle goes on into its neighbour's stack, and over the frames there. All of them are at a barrier, on
- * their way to another, or have yet to begin. */
+/* One warp in the middle goes on into its neighbour's stack, and over the frames there. All of them are at a barrier,
+ * on their way to another, or have yet to begin. */
 static __attribute__((no_sanitize_address)) void overrun(struct pw_warp *w, struct timed *t)
 {
     const struct pw_coroutine *c = w->coroutine;

@@ -6,11 +6,11 @@
  * - Valgrind: every stack is registered, or it takes a switch for a huge frame.
  * - Debuggers: the first frame returns to address 0, where a backtrace ends.
  *
- * Stacks of a chunk lie side by side, with a canary below each: a cache line that whoever runs off its stack writes over
- * first, which is noticed when control comes back, before anything else runs. A guard page below every stack would stop
- * it at once, but costs a system call and two mappings a stack, 10 ms for 2,048 warps; so there is one below the lowest
- * stack of a chunk, for what runs on and on. The canary of a stack is the highest line of the one below it, and so in a
- * page that is used anyway.
+ * Stacks of a chunk lie side by side, with a canary below each: a cache line that whoever runs off its stack writes
+ * over first, which is noticed when control comes back, before anything else runs. A guard page below every stack would
+ * stop it at once, but costs a system call and two mappings a stack, 10 ms for 2,048 warps; so there is one below the
+ * lowest stack of a chunk, for what runs on and on. The canary of a stack is the highest line of the one below it, and
+ * so in a page that is used anyway.
  *
  * All stacks of a chunk are the same distance apart, a multiple of the page size. Without further ado their first
  * lines would fall into the same few cache sets; a stack's top is therefore lowered by a colour, 0 to 15 times 64

@@ -152,8 +152,8 @@ struct pw_warp *pw_warp_start(struct pw_warp_pool *p, const struct pw_launch *la
                               uint32_t warp_index, void *shared);
 /* Runs the kernel until its buffer has something to read. Call when read == write and not exited. After the kernel has
  * returned, the last operation is PW_OP_EXIT. After a PW_OP_BARRIER (always the last operation of its batch) call it
- * only when the whole CTA has come to the barrier. False: the kernel has overrun its stack, perhaps into that of another
- * warp, and the run must end; until then every warp of the pool has its exit as its next operation. */
+ * only when the whole CTA has come to the barrier. False: the kernel has overrun its stack, perhaps into that of
+ * another warp, and the run must end; until then every warp of the pool has its exit as its next operation. */
 bool pw_warp_refill(struct pw_warp *w);
 /* Says so. */
 enum pw_status pw_warp_fail_overrun(const struct pw_warp *w, struct pw_error *err);
