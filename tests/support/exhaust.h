@@ -4,11 +4,13 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +26,7 @@ static __attribute__((unused, noinline, no_sanitize_address)) uint64_t descend(u
     return below + frame[15];
 }
 
-/* What a child with little memory ends with. TOO_LITTLE: it could not even begin, as with sanitizers, which need more
+/* What a child with little memory ends with. TOO_LITTLE: it cannot even begin, as with sanitizers, which need more
  * addresses than a limit can leave. */
 enum exhaust { EXHAUST_OK, EXHAUST_WRONG, EXHAUST_TOO_LITTLE = 77 };
 
@@ -34,7 +36,8 @@ static inline void exhaust_memory(size_t bytes, enum exhaust (*body)(void))
     pid_t child = fork();
     if (!child) {
         setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes});
-        _exit((int)body());
+        bool possible = mmap(NULL, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+        _exit(possible ? (int)body() : EXHAUST_TOO_LITTLE);
     }
     int status = 0;
     waitpid(child, &status, 0);

@@ -1,5 +1,5 @@
-/* The recount of all frames finds whatever is wrong with them: every structure is spoiled in turn, in blocks that are in
- * use, that were, and that never were. */
+/* The recount of all frames finds whatever is wrong with them: every structure is spoiled in turn, in blocks that are
+ * in use, that were, and that never were. */
 #include "page/frames.c"
 
 #include <setjmp.h>

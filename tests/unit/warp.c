@@ -311,8 +311,8 @@ static enum exhaust start_until_memory_is_out(void)
     struct pw_warp *w, *ends[2] = {NULL};
     for (; p && started < ENOUGH && (w = pw_warp_start(p, &launch, started, 0, NULL)); started++)
         ends[started > 0] = w;
-    if (!started || !sums)
-        return EXHAUST_TOO_LITTLE;
+    if (!started)
+        return EXHAUST_WRONG;
     while (!ends[0]->exited || !ends[1]->exited)
         for (unsigned i = 0; i < 2; i++)
             if (!ends[i]->exited)

@@ -260,7 +260,8 @@ static void *first_sp(struct pw_coroutine *c)
 
 #include <ucontext.h>
 
-/* The two contexts lie at the low end of the stack, which is the last to be used. `sp` points to the coroutine's. */
+/* The two contexts lie at the high end of the stack, where an overrun does not reach them. `sp` points to the
+ * coroutine's. */
 struct contexts {
     ucontext_t inside, outside;
     struct pw_coroutine *owner;
@@ -273,12 +274,12 @@ static void begin(unsigned high, unsigned low)
 
 static void *first_sp(struct pw_coroutine *c)
 {
-    struct contexts *at = (struct contexts *)(((uintptr_t)c->stack.low + 63) & ~(uintptr_t)63);
+    uintptr_t high = (uintptr_t)c->stack.low + c->stack.bytes;
+    struct contexts *at = (struct contexts *)((high - sizeof *at) & ~(uintptr_t)63);
     at->owner = c;
     getcontext(&at->inside);
-    char *rest = (char *)(at + 1);
-    at->inside.uc_stack.ss_sp = rest;
-    at->inside.uc_stack.ss_size = (size_t)((char *)c->stack.low + c->stack.bytes - rest);
+    at->inside.uc_stack.ss_sp = c->stack.low;
+    at->inside.uc_stack.ss_size = (size_t)((char *)at - (char *)c->stack.low);
     at->inside.uc_link = NULL;
     makecontext(&at->inside, (void (*)(void))begin, 2, (unsigned)((uintptr_t)c >> 16 >> 16), (unsigned)(uintptr_t)c);
     return at;
