@@ -164,7 +164,7 @@ void pw_l1_expect_reply(void *gpu, const struct pw_request *r)
 {
     const struct pw_gpu *g = gpu;
     const struct pw_sm *sm = &g->sms[r->source];
-    pw_cache_prefetch(&sm->l1, r->line);
+    pw_cache_prefetch(&sm->l1, pw_cache_set(&sm->l1, r->line));
     __builtin_prefetch(&sm->l1_mshr.entries[r->l1_miss]);
     pw_mshr_prefetch(&sm->l1_mshr, r->line);
     if (r->owner != PW_NO_OWNER)

@@ -38,18 +38,6 @@ void pw_cache_release(struct pw_cache *c)
     *c = (struct pw_cache){0};
 }
 
-struct pw_way pw_cache_replace(struct pw_cache *c, struct pw_way w, uint32_t line, struct pw_victim *out_victim)
-{
-    uint32_t last = c->ways - 1;
-    *out_victim = (struct pw_victim){w.lines[last], (uint8_t)(w.states[last] >> PW_CACHE_DIRTY_SHIFT)};
-    memmove(w.lines + 1, w.lines, last * sizeof *w.lines);
-    memmove(w.states + 1, w.states, last);
-    w.lines[0] = line;
-    w.states[0] = 0;
-    w.at = 0;
-    return w;
-}
-
 void pw_cache_drop(struct pw_cache *c, struct pw_way w)
 {
     uint32_t at = (uint32_t)w.at, last = c->ways - 1;

@@ -43,28 +43,50 @@ struct pw_victim {
 enum pw_status pw_cache_init(struct pw_cache *c, const char *name, uint64_t lines, uint32_t ways, struct pw_error *err);
 void pw_cache_release(struct pw_cache *c);
 
-typedef uint32_t pw_four_lines __attribute__((vector_size(16)));
-
-/* The way that holds `line`, whose set is chosen by `index` (any number; often the line itself). */
-static inline struct pw_way pw_cache_find(const struct pw_cache *c, uint32_t line, uint32_t index)
+/* Where the set that `index` chooses (any number; often the line itself) begins among the slots of the cache. */
+static inline uint32_t pw_cache_set(const struct pw_cache *c, uint32_t index)
 {
-    size_t set = (size_t)pw_remainder(index, c->sets) * c->stride;
-    struct pw_way w = {c->lines + set, c->states + set, -1};
-    const pw_four_lines wanted = {line, line, line, line};
+    return pw_remainder(index, c->sets) * c->stride;
+}
+
+typedef uint32_t pw_four_lines __attribute__((vector_size(16), may_alias));
+typedef uint64_t pw_two_pairs __attribute__((vector_size(16)));
+
+/* Which of `count` line numbers, a multiple of four, is `line`; -1: none. Of each four compared, those that differ leave
+ * 0 and the one that is it leaves its number, so that there is one branch for all. */
+static inline __attribute__((always_inline)) int32_t pw_find_among(const uint32_t *lines, const uint32_t count,
+                                                                   uint32_t line)
+{
+    const pw_four_lines *four = (const pw_four_lines *)(const void *)lines, wanted = {line, line, line, line};
     pw_four_lines number = {1, 2, 3, 4}, found = {0};
-    for (uint32_t i = 0; i < c->stride; i += 4) {
-        const pw_four_lines four = *(const pw_four_lines *)(const void *)(w.lines + i);
-        found |= (pw_four_lines)(four == wanted) & number;
-        number += 4;
-    }
-    w.at = (int32_t)(found[0] | found[1] | found[2] | found[3]) - 1;
+    for (uint32_t i = 0; i < count / 4; i++, number += 4)
+        found |= (pw_four_lines)(four[i] == wanted) & number;
+    const pw_two_pairs pairs = (pw_two_pairs)found;
+    const uint64_t pair = pairs[0] | pairs[1];
+    return (int32_t)(pair | pair >> 32) - 1;
+}
+
+/* The way that holds `line`, in the set that begins at `set`. */
+static inline struct pw_way pw_cache_find_in(const struct pw_cache *c, uint32_t line, uint32_t set)
+{
+    struct pw_way w = {c->lines + set, c->states + set, -1};
+    if (c->stride == 16) /* what most caches have is compared in a row, without a loop */
+        w.at = pw_find_among(w.lines, 16, line);
+    else if (c->stride == 24)
+        w.at = pw_find_among(w.lines, 24, line);
+    else
+        w.at = pw_find_among(w.lines, c->stride, line);
     return w;
 }
 
-/* Asks the host to have a set at hand for a lookup that is soon to come. */
-static inline void pw_cache_prefetch(const struct pw_cache *c, uint32_t index)
+static inline struct pw_way pw_cache_find(const struct pw_cache *c, uint32_t line, uint32_t index)
 {
-    size_t set = (size_t)pw_remainder(index, c->sets) * c->stride;
+    return pw_cache_find_in(c, line, pw_cache_set(c, index));
+}
+
+/* Asks the host to have a set at hand for a lookup that is soon to come. */
+static inline void pw_cache_prefetch(const struct pw_cache *c, uint32_t set)
+{
     for (uint32_t i = 0; i < c->stride; i += 16)
         __builtin_prefetch(c->lines + set + i, 1);
     __builtin_prefetch(c->states + set, 1);
@@ -90,22 +112,69 @@ static inline void pw_way_set_dirty(struct pw_way w, uint8_t sectors)
     w.states[w.at] |= (uint8_t)(sectors << PW_CACHE_DIRTY_SHIFT);
 }
 
+typedef uint32_t pw_lines_anywhere __attribute__((vector_size(16), aligned(4), may_alias));
+typedef uint64_t pw_eight_states __attribute__((aligned(1), may_alias));
+typedef uint32_t pw_four_states __attribute__((aligned(1), may_alias));
+
+/* Moves the first `count` ways of a set one place up, over the one behind them. From the top down, in pieces; the lowest
+ * piece, which may overlap those above it, is read first and written last. */
+static inline __attribute__((always_inline)) void pw_ways_move_up(struct pw_way w, const uint32_t count)
+{
+    if (count < 4) {
+        for (uint32_t i = count; i > 0; i--) {
+            w.lines[i] = w.lines[i - 1];
+            w.states[i] = w.states[i - 1];
+        }
+        return;
+    }
+    const pw_lines_anywhere lowest = *(const pw_lines_anywhere *)(const void *)w.lines;
+    for (int64_t i = (int64_t)count - 4; i > 0; i -= 4)
+        *(pw_lines_anywhere *)(void *)(w.lines + i + 1) = *(const pw_lines_anywhere *)(const void *)(w.lines + i);
+    *(pw_lines_anywhere *)(void *)(w.lines + 1) = lowest;
+    if (count < 8) {
+        const uint32_t low = *(const pw_four_states *)(const void *)w.states;
+        *(pw_four_states *)(void *)(w.states + count - 3) =
+            *(const pw_four_states *)(const void *)(w.states + count - 4);
+        *(pw_four_states *)(void *)(w.states + 1) = low;
+        return;
+    }
+    const uint64_t low = *(const pw_eight_states *)(const void *)w.states;
+    for (int64_t i = (int64_t)count - 8; i > 0; i -= 8)
+        *(pw_eight_states *)(void *)(w.states + i + 1) = *(const pw_eight_states *)(const void *)(w.states + i);
+    *(pw_eight_states *)(void *)(w.states + 1) = low;
+}
+
 /* Moves a way to the front of its set, where the others make room. */
-static inline struct pw_way pw_way_use(struct pw_way w)
+static inline __attribute__((always_inline)) struct pw_way pw_way_use(struct pw_way w)
 {
     uint32_t line = w.lines[w.at];
     uint8_t state = w.states[w.at];
-    for (; w.at > 0; w.at--) {
-        w.lines[w.at] = w.lines[w.at - 1];
-        w.states[w.at] = w.states[w.at - 1];
+    if (w.at) {
+        pw_ways_move_up(w, (uint32_t)w.at);
+        w.lines[0] = line;
+        w.states[0] = state;
+        w.at = 0;
     }
-    w.lines[0] = line;
-    w.states[0] = state;
     return w;
 }
 
 /* Gives `line`, which was not found at w, the least recently used way of that set; no sector valid or dirty. */
-struct pw_way pw_cache_replace(struct pw_cache *c, struct pw_way w, uint32_t line, struct pw_victim *out_victim);
+static inline __attribute__((always_inline)) struct pw_way pw_cache_replace(struct pw_cache *c, struct pw_way w,
+                                                                            uint32_t line, struct pw_victim *out_victim)
+{
+    uint32_t last = c->ways - 1;
+    *out_victim = (struct pw_victim){w.lines[last], (uint8_t)(w.states[last] >> PW_CACHE_DIRTY_SHIFT)};
+    if (last == 15)
+        pw_ways_move_up(w, 15);
+    else if (last == 23)
+        pw_ways_move_up(w, 23);
+    else
+        pw_ways_move_up(w, last);
+    w.lines[0] = line;
+    w.states[0] = 0;
+    w.at = 0;
+    return w;
+}
 
 /* Empties a way; it is replaced next. */
 void pw_cache_drop(struct pw_cache *c, struct pw_way w);

@@ -45,7 +45,7 @@ static void dram_read_scheduled(void *client, const struct pw_request *r)
 {
     struct pw_memory *m = ((struct pw_channel *)client)->memory;
     const struct pw_slice *s = &m->slices[r->slice];
-    pw_cache_prefetch(&s->cache, pw_set_index(s->map, r->line));
+    pw_cache_prefetch(&s->cache, pw_cache_set(&s->cache, pw_set_index(s->map, r->line)));
     __builtin_prefetch(&s->mshr.entries[r->l2_miss]);
     pw_mshr_prefetch(&s->mshr, r->line);
 }
@@ -128,7 +128,7 @@ void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
     }
     struct pw_slice *s = find_slice(m, r);
     pw_events_post(m->events, arrival + m->config.l2.path, pw_slice_arrive, s, (uint64_t)(uintptr_t)r);
-    pw_cache_prefetch(&s->cache, pw_set_index(s->map, r->line));
+    pw_cache_prefetch(&s->cache, pw_cache_set(&s->cache, pw_set_index(s->map, r->line)));
     pw_mshr_prefetch(&s->mshr, r->line);
 }
 

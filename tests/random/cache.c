@@ -168,11 +168,13 @@ static void contents_victims_and_states_agree_with_an_lru_list_per_set(void **st
     (void)state;
     static const uint32_t shapes[][2] = {{1, 1},   {7, 1},    {2, 2},   {3, 3},   {10, 3},  {4, 4},    {64, 4},
                                          {35, 5},  {21, 7},   {17, 17}, {96, 16}, {31, 16}, {100, 16}, {120, 24},
-                                         {33, 33}, {513, 27}, {512, 8}, {600, 4}, {64, 64}};
+                                         {33, 33}, {513, 27}, {512, 8}, {600, 4}, {64, 64}, {600, 24}};
     for (unsigned i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
         run(shapes[i][0], shapes[i][1], i % 2 ? UINT32_MAX - 1000 : 0, false);
         run(shapes[i][0], shapes[i][1], 1U << 31, true);
     }
+    for (uint32_t ways = 1; ways <= 40; ways++)
+        run(5 * ways, ways, 0, false);
 }
 
 static void capacity_is_rounded_down_to_whole_sets(void **state)
