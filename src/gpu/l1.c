@@ -65,7 +65,7 @@ static void send(struct pw_sm *sm, struct pw_access access, const struct pw_mshr
                              .full = access.full,
                              .source = (uint16_t)sm->id,
                              .app = sm->app,
-                             .l1_miss = e ? pw_mshr_place(&sm->l1_mshr, e) : 0};
+                             .l1_miss = e ? (uint16_t)pw_mshr_place(&sm->l1_mshr, e) : 0};
     pw_gpu_hold_frame(g, access.line);
     pw_memory_send(g->memory, r, at + g->config.l1d.latency);
 }

@@ -106,7 +106,7 @@ static inline void fetch(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_
                          pw_cycle at)
 {
     e->mask |= sectors;
-    r->l2_miss = pw_mshr_place(&s->mshr, e);
+    r->l2_miss = (uint16_t)pw_mshr_place(&s->mshr, e);
     r->awaited = r->sectors;
     r->sectors = sectors;
     pw_memory_to_dram(s, r, at);
@@ -165,7 +165,7 @@ static inline __attribute__((always_inline)) bool look_up_as(struct pw_slice *s,
         use = m->walks->use(m->walks_state, r->app, r->level);
     if (use == PW_L2_BYPASS)
         return bypass(s, r, now);
-    struct pw_way w = pw_cache_find(&s->cache, r->line, pw_set_index(s->map, r->line));
+    struct pw_way w = pw_cache_find_in(&s->cache, r->line, r->set);
     if ((r->kind & ~PW_REQUEST_MANAGER) == PW_REQUEST_WRITE) {
         if (asks)
             tell(m, r, w.at >= 0 ? PW_L2_HIT : PW_L2_MISS);
@@ -242,7 +242,7 @@ void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now)
 {
     struct pw_mshr_entry *e = &s->mshr.entries[r->l2_miss];
     __builtin_prefetch(e);
-    struct pw_way w = pw_cache_find(&s->cache, r->line, pw_set_index(s->map, r->line));
+    struct pw_way w = pw_cache_find_in(&s->cache, r->line, r->set);
     pw_mshr_arrive(e, r->sectors);
     struct pw_request *waiting = pw_mshr_take_arrived(e);
     if (__builtin_expect(e->fill, 1)) {

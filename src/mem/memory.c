@@ -45,7 +45,7 @@ static void dram_read_scheduled(void *client, const struct pw_request *r)
 {
     struct pw_memory *m = ((struct pw_channel *)client)->memory;
     const struct pw_slice *s = &m->slices[r->slice];
-    pw_cache_prefetch(&s->cache, pw_cache_set(&s->cache, pw_set_index(s->map, r->line)));
+    pw_cache_prefetch(&s->cache, r->set);
     __builtin_prefetch(&s->mshr.entries[r->l2_miss]);
     pw_mshr_prefetch(&s->mshr, r->line);
 }
@@ -96,11 +96,15 @@ void pw_memory_arrive_at_sm(void *object, uint64_t argument, pw_cycle now)
         deliver_to_sm(m, argument, now);
 }
 
-static struct pw_slice *find_slice(struct pw_memory *m, struct pw_request *r)
+/* Says in a request which slice and set are its line's; nobody has to find out again. */
+static inline struct pw_slice *find_slice(struct pw_memory *m, struct pw_request *r)
 {
     const struct pw_app_channels *app = &m->apps[r->app];
-    r->slice = (uint16_t)(app->first_slice + pw_slice_of(&app->map, r->line));
-    return &m->slices[r->slice];
+    struct pw_place place = pw_place_of(&app->map, r->line);
+    r->slice = (uint16_t)(app->first_slice + place.slice);
+    struct pw_slice *s = &m->slices[r->slice];
+    r->set = pw_cache_set(&s->cache, pw_set_index(place));
+    return s;
 }
 
 void pw_memory_forget_frame(struct pw_memory *m, unsigned app, pw_pfn frame)
@@ -111,7 +115,7 @@ void pw_memory_forget_frame(struct pw_memory *m, unsigned app, pw_pfn frame)
     for (uint32_t i = 0; i < PW_PAGE_BYTES / PW_LINE_BYTES; i++) {
         r.line = (frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT)) + i;
         struct pw_slice *s = find_slice(m, &r);
-        struct pw_way way = pw_cache_find(&s->cache, r.line, pw_set_index(s->map, r.line));
+        struct pw_way way = pw_cache_find_in(&s->cache, r.line, r.set);
         if (way.at >= 0)
             pw_cache_drop(&s->cache, way);
     }
@@ -128,7 +132,7 @@ void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
     }
     struct pw_slice *s = find_slice(m, r);
     pw_events_post(m->events, arrival + m->config.l2.path, pw_slice_arrive, s, (uint64_t)(uintptr_t)r);
-    pw_cache_prefetch(&s->cache, pw_cache_set(&s->cache, pw_set_index(s->map, r->line)));
+    pw_cache_prefetch(&s->cache, r->set);
     pw_mshr_prefetch(&s->mshr, r->line);
 }
 

@@ -56,46 +56,47 @@ static inline uint32_t pw_permute(uint32_t place, uint32_t hash, struct pw_divis
     return power_of_two ? (place ^ hash) & (d.by - 1) : pw_remainder(place + (hash & 0xffff), d);
 }
 
-/* The number of a line within its channel. The first case is the usual one, tested together with the divisor. */
-static inline uint32_t pw_channel_line(const struct pw_memory_map *m, uint32_t line)
-{
-    if (__builtin_expect(m->by_line.reciprocal != 0, 1))
-        return pw_quotient(line, m->by_line);
-    uint32_t unit = line >> m->unit_shift;
-    return (pw_quotient(unit, m->channels) << m->unit_shift) + (line - (unit << m->unit_shift));
-}
+/* Where a line lies. */
+struct pw_place {
+    uint32_t channel;
+    uint32_t slice;         /* over all channels */
+    uint32_t local;         /* its number within the channel */
+    uint32_t line_of_slice; /* its number within the slice */
+};
 
-/* The number of a line within its slice. */
-static inline uint32_t pw_slice_line(const struct pw_memory_map *m, uint32_t line)
+/* All of it at once, since each follows from the one before. The first case is the usual one, tested together with the
+ * divisor. */
+static inline struct pw_place pw_place_of(const struct pw_memory_map *m, uint32_t line)
 {
-    return pw_quotient(pw_channel_line(m, line), m->slices);
+    uint32_t unit = line, group, hash, local;
+    if (__builtin_expect(m->by_line.reciprocal != 0, 1)) {
+        local = group = pw_quotient(line, m->by_line);
+        hash = pw_fold(group);
+    } else {
+        unit = line >> m->unit_shift;
+        group = pw_quotient(unit, m->channels);
+        hash = pw_scatter(pw_scatter(group));
+        local = (group << m->unit_shift) + (line - (unit << m->unit_shift));
+    }
+    struct pw_place p = {.local = local, .line_of_slice = pw_quotient(local, m->slices)};
+    p.channel = pw_permute(unit - group * m->channels.by, hash, m->channels, m->channels_power_of_two);
+    p.slice = p.channel * m->slices.by + pw_permute(local - p.line_of_slice * m->slices.by, pw_scatter(p.line_of_slice),
+                                                    m->slices, m->slices_power_of_two);
+    return p;
 }
 
 /* What chooses a line's set within its slice: its number there, hashed, since the frames of one of n applications are
  * those congruent to each other modulo n and would otherwise share a fraction of the sets. One-to-one over aligned
  * powers of two, so that what is contiguous still spreads evenly. */
-static inline uint32_t pw_set_index(const struct pw_memory_map *m, uint32_t line)
+static inline uint32_t pw_set_index(struct pw_place p)
 {
-    return pw_fold(pw_slice_line(m, line));
+    return pw_fold(p.line_of_slice);
 }
 
-static inline uint32_t pw_channel_of(const struct pw_memory_map *m, uint32_t line)
+/* The number of a line within its channel. */
+static inline uint32_t pw_channel_line(const struct pw_memory_map *m, uint32_t line)
 {
-    uint32_t unit = line, group = pw_channel_line(m, line), hash = pw_fold(group);
-    if (__builtin_expect(m->by_line.reciprocal == 0, 0)) {
-        unit >>= m->unit_shift;
-        group >>= m->unit_shift;
-        hash = pw_scatter(pw_scatter(group));
-    }
-    return pw_permute(unit - group * m->channels.by, hash, m->channels, m->channels_power_of_two);
-}
-
-/* The slice of a line, numbered over all channels. */
-static inline uint32_t pw_slice_of(const struct pw_memory_map *m, uint32_t line)
-{
-    uint32_t local = pw_channel_line(m, line), group = pw_quotient(local, m->slices);
-    return pw_channel_of(m, line) * m->slices.by +
-           pw_permute(local - group * m->slices.by, pw_scatter(group), m->slices, m->slices_power_of_two);
+    return pw_place_of(m, line).local;
 }
 
 #endif

@@ -27,11 +27,12 @@ enum pw_request_kind {
 /* Half a host cache line: thousands are in flight, and each is touched at every stop on its way. */
 struct pw_request {
     struct pw_request *next;
-    uint32_t l1_miss, l2_miss; /* the miss registers it holds on its way */
     uint32_t line;             /* physical address / 128 */
     uint32_t owner;            /* meaning belongs to the source: the load slot, the walk */
-    uint16_t source;           /* SM */
+    uint32_t set;              /* of its slice's cache (pw_cache_set) */
     uint16_t slice;            /* of the L2, over all channels */
+    uint16_t source;           /* SM */
+    uint16_t l1_miss, l2_miss; /* the miss registers it holds on its way */
     uint8_t kind : 4;          /* enum pw_request_kind */
     uint8_t level : 4;         /* page-table level 1 to 4, 0 for data */
     uint8_t sectors;           /* mask of 32-byte sectors, bit 0 the lowest address; 0xf is the whole line */

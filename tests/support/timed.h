@@ -295,7 +295,7 @@ static inline uint64_t timed_byte_in_slice(const struct timed *t, uint64_t page,
 {
     struct pw_memory_map map = timed_map(t);
     for (uint64_t byte = page * PW_PAGE_BYTES; byte < (page + 1) * PW_PAGE_BYTES; byte += PW_LINE_BYTES)
-        if (pw_slice_of(&map, timed_line(t, byte)) == slice)
+        if (pw_place_of(&map, timed_line(t, byte)).slice == slice)
             return byte;
     fail_msg("page %llu has no line in slice %u", (unsigned long long)page, slice);
     return 0;

@@ -31,7 +31,7 @@ static void choose_row_mate(struct timed *t)
     uint32_t first = timed_line(t, 0), lines = (uint32_t)(t->config.gpu.dram.row_bytes / PW_LINE_BYTES);
     for (uint64_t byte = PW_LINE_BYTES; !t->n[2]; byte += PW_LINE_BYTES) {
         uint32_t line = timed_line(t, byte);
-        if (pw_channel_of(&map, line) == pw_channel_of(&map, first) &&
+        if (pw_place_of(&map, line).channel == pw_place_of(&map, first).channel &&
             pw_channel_line(&map, line) / lines == pw_channel_line(&map, first) / lines)
             t->n[2] = byte;
     }

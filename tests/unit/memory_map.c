@@ -31,13 +31,54 @@ static void check_one_to_one(enum pw_interleave interleave, uint32_t channels, u
     memset(local, 0, sizeof(local));
     memset(slice, 0, sizeof(slice));
     for (uint32_t line = start; line < start + lines; line++) {
-        uint32_t channel = pw_channel_of(&m, line), in_channel = pw_channel_line(&m, line) - first * each * slices;
-        uint32_t unit = pw_slice_of(&m, line), in_slice = pw_slice_line(&m, line) - first * each;
+        struct pw_place place = pw_place_of(&m, line);
+        uint32_t channel = place.channel, in_channel = place.local - first * each * slices;
+        uint32_t unit = place.slice, in_slice = place.line_of_slice - first * each;
         if (channel >= channels || unit / slices != channel || in_channel >= each * slices || in_slice >= each ||
             local[channel][in_channel] || slice[unit][in_slice])
             fail_msg("%s over %u channels, %u slices: line %u is out of place or not alone in it", names[interleave],
                      channels, slices, line);
         local[channel][in_channel] = slice[unit][in_slice] = true;
+    }
+}
+
+/* One of `count` places by the definition in memory_map.h: XOR or rotation. */
+static uint32_t permuted(uint32_t place, uint32_t hash, uint32_t count)
+{
+    return (count & (count - 1)) == 0 ? (place ^ hash) % count : (place + hash % 65536) % count;
+}
+
+/* Each part of a place by its own definition, with divisions. */
+static struct pw_place place_by_definition(enum pw_interleave interleave, uint32_t channels, uint32_t slices,
+                                           uint32_t line)
+{
+    uint32_t lines = unit_lines(interleave), unit = line / lines, group = unit / channels;
+    uint32_t hash = interleave == PW_INTERLEAVE_LINE ? pw_fold(group) : pw_scatter(pw_scatter(group));
+    struct pw_place p = {.channel = permuted(unit % channels, hash, channels), .local = group * lines + line % lines};
+    p.line_of_slice = p.local / slices;
+    p.slice = p.channel * slices + permuted(p.local % slices, pw_scatter(p.line_of_slice), slices);
+    return p;
+}
+
+static void places_agree_with_the_definition(void **state)
+{
+    (void)state;
+    struct pw_random random;
+    pw_random_init(&random, 2, "map");
+    for (unsigned i = 0; i < 100000; i++) {
+        enum pw_interleave interleave = interleaves[pw_random_below(&random, 2)];
+        uint32_t channels = 1 + (uint32_t)pw_random_below(&random, i % 2 ? 8 : 1024);
+        uint32_t slices = 1 + (uint32_t)pw_random_below(&random, i % 3 ? 4 : 64);
+        struct pw_memory_map m = pw_memory_map_of(channels, slices, interleave);
+        for (unsigned k = 0; k < 10; k++) {
+            uint32_t line = k ? (uint32_t)(pw_random_next(&random) >> (32 + pw_random_below(&random, 32))) : UINT32_MAX;
+            struct pw_place got = pw_place_of(&m, line);
+            struct pw_place expected = place_by_definition(interleave, channels, slices, line);
+            if (memcmp(&got, &expected, sizeof(got)) || pw_channel_line(&m, line) != expected.local)
+                fail_msg("%s over %u channels of %u slices: line %u is at channel %u, line %u there; slice %u, line %u",
+                         names[interleave], channels, slices, line, got.channel, got.local, got.slice,
+                         got.line_of_slice);
+        }
     }
 }
 
@@ -67,7 +108,7 @@ static void lines_of_a_page_lie_side_by_side_in_one_channel(void **state)
         for (uint32_t page = 0; page < 2000; page++)
             for (uint32_t k = 0; k < PAGE_LINES; k++) {
                 uint32_t line = page * PAGE_LINES + k;
-                assert_int_equal(pw_channel_of(&m, line), pw_channel_of(&m, page * PAGE_LINES));
+                assert_int_equal(pw_place_of(&m, line).channel, pw_place_of(&m, page * PAGE_LINES).channel);
                 assert_int_equal(pw_channel_line(&m, line), page / channels[i] * PAGE_LINES + k);
             }
     }
@@ -80,13 +121,13 @@ static void check_balance(enum pw_interleave interleave, uint32_t channels, uint
     uint32_t units = channels * slices, each = 64;
     uint32_t *in_slice = calloc(units, sizeof(*in_slice)), *in_channel = calloc(channels, sizeof(*in_channel));
     for (uint32_t i = 0; i < each * units; i++) {
-        uint32_t channel = pw_channel_of(&m, i * stride), unit = pw_slice_of(&m, i * stride);
-        if (++in_channel[channel] > 2 * each * slices)
+        struct pw_place place = pw_place_of(&m, i * stride);
+        if (++in_channel[place.channel] > 2 * each * slices)
             fail_msg("%s over %u channels: a stride of %u lines piles up on channel %u", names[interleave], channels,
-                     stride, channel);
-        if (++in_slice[unit] > 2 * each)
+                     stride, place.channel);
+        if (++in_slice[place.slice] > 2 * each)
             fail_msg("%s over %u channels of %u slices: a stride of %u lines piles up on slice %u", names[interleave],
-                     channels, slices, stride, unit);
+                     channels, slices, stride, place.slice);
     }
     free(in_slice);
     free(in_channel);
@@ -112,7 +153,7 @@ static void consecutive_units_visit_every_channel_once(void **state)
             for (uint32_t group = 0; group < 1000; group++) {
                 uint64_t seen = 0;
                 for (uint32_t i = 0; i < channels; i++)
-                    seen |= 1ULL << pw_channel_of(&m, (group * channels + i) * unit_lines(interleaves[k]));
+                    seen |= 1ULL << pw_place_of(&m, (group * channels + i) * unit_lines(interleaves[k])).channel;
                 assert_true(seen == ~0ULL >> (64 - channels));
             }
         }
@@ -126,8 +167,10 @@ static void check_sets(enum pw_interleave interleave, uint32_t channels, uint32_
     uint32_t units = channels * slices;
     uint32_t *used = calloc((size_t)units * sets, sizeof(*used));
     assert_non_null(used);
-    for (uint32_t line = 0; line < EACH * units; line++)
-        used[pw_slice_of(&m, line) * sets + pw_set_index(&m, line) % sets]++;
+    for (uint32_t line = 0; line < EACH * units; line++) {
+        struct pw_place place = pw_place_of(&m, line);
+        used[place.slice * sets + pw_set_index(place) % sets]++;
+    }
     for (uint32_t i = 0; i < units * sets; i++)
         if (used[i] != EACH / sets && used[i] != (EACH + sets - 1) / sets)
             fail_msg("%s over %u channels of %u slices: set %u of %u in slice %u has %u lines", names[interleave],
@@ -156,9 +199,9 @@ static void check_every_nth(enum pw_interleave interleave, uint32_t channels, ui
     assert_true(used && in_channel);
     for (uint32_t page = 0; page < pages; page++)
         for (uint32_t k = 0; k < PAGE_LINES; k++) {
-            uint32_t line = page * n * PAGE_LINES + k;
-            used[pw_slice_of(&m, line) * sets + pw_set_index(&m, line) % sets]++;
-            in_channel[pw_channel_of(&m, line)]++;
+            struct pw_place place = pw_place_of(&m, page * n * PAGE_LINES + k);
+            used[place.slice * sets + pw_set_index(place) % sets]++;
+            in_channel[place.channel]++;
         }
     for (uint32_t i = 0; i < places; i++)
         if (!used[i] || used[i] >= 2 * share)
@@ -186,6 +229,7 @@ static void one_of_several_applications_uses_all_sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(places_agree_with_the_definition),
         cmocka_unit_test(every_line_has_a_place_of_its_own),
         cmocka_unit_test(lines_of_a_page_lie_side_by_side_in_one_channel),
         cmocka_unit_test(strides_spread_over_all_channels),
