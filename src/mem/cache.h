@@ -84,11 +84,12 @@ static inline struct pw_way pw_cache_find(const struct pw_cache *c, uint32_t lin
     return pw_cache_find_in(c, line, pw_cache_set(c, index));
 }
 
-/* Asks the host to have a set at hand for a lookup that is soon to come. */
+/* Asks the host to have a set, or the first 32 ways of it, at hand for a lookup that is soon to come. */
 static inline void pw_cache_prefetch(const struct pw_cache *c, uint32_t set)
 {
-    for (uint32_t i = 0; i < c->stride; i += 16)
-        __builtin_prefetch(c->lines + set + i, 1);
+    __builtin_prefetch(c->lines + set, 1);
+    if (c->stride > 16)
+        __builtin_prefetch(c->lines + set + 16, 1);
     __builtin_prefetch(c->states + set, 1);
 }
 

@@ -42,7 +42,7 @@ static pw_cycle take_port(struct pw_slice *s, pw_cycle now)
     return start;
 }
 
-static void write_back(struct pw_slice *s, const struct pw_victim *victim, pw_asid app, pw_cycle now)
+__attribute__((noinline)) static void write_back(struct pw_slice *s, const struct pw_victim *victim, pw_asid app, pw_cycle now)
 {
     struct pw_memory *m = s->memory;
     struct pw_request *r = pw_request_take(m->pool);
@@ -57,7 +57,7 @@ static void write_back(struct pw_slice *s, const struct pw_victim *victim, pw_as
 }
 
 /* The way of a line, allocated (and its victim written back) when it has none; most recently used then. */
-static struct pw_way way_for(struct pw_slice *s, const struct pw_request *r, struct pw_way w, pw_cycle now)
+static inline __attribute__((always_inline)) struct pw_way way_for(struct pw_slice *s, const struct pw_request *r, struct pw_way w, pw_cycle now)
 {
     if (w.at >= 0)
         return pw_way_use(w);
@@ -198,7 +198,7 @@ __attribute__((noinline, cold)) static bool look_up_asking(struct pw_slice *s, s
     return look_up_as(s, r, now, true);
 }
 
-static bool look_up(struct pw_slice *s, struct pw_request *r, pw_cycle now)
+static inline __attribute__((always_inline)) bool look_up(struct pw_slice *s, struct pw_request *r, pw_cycle now)
 {
     return s->asks ? look_up_asking(s, r, now) : look_up_as(s, r, now, false);
 }

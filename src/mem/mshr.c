@@ -1,4 +1,4 @@
-/* The index pool behind the miss status holding registers. */
+/* Storage of the miss status holding registers; their use is inline in mshr.h. */
 #include "mem/mshr.h"
 
 #include <stdlib.h>
@@ -27,27 +27,4 @@ void pw_mshr_release(struct pw_mshr *m)
     free(m->entries);
     free(m->buckets);
     *m = (struct pw_mshr){0};
-}
-
-struct pw_mshr_entry *pw_mshr_add(struct pw_mshr *m, uint64_t key)
-{
-    uint32_t i = pw_mshr_take(m);
-    struct pw_mshr_entry *e = &m->entries[i];
-    uint32_t *bucket = &m->buckets[pw_mshr_bucket(m, key)];
-    m->in_use++;
-    *e = (struct pw_mshr_entry){.key = key, .chain = *bucket};
-    *bucket = i;
-    return e;
-}
-
-void pw_mshr_remove(struct pw_mshr *m, struct pw_mshr_entry *e)
-{
-    uint32_t i = pw_mshr_place(m, e);
-    uint32_t *link = &m->buckets[pw_mshr_bucket(m, e->key)];
-    while (*link != i)
-        link = &m->entries[*link].chain;
-    *link = e->chain;
-    e->chain = m->free;
-    m->free = i;
-    m->in_use--;
 }

@@ -62,7 +62,16 @@ static inline uint32_t pw_mshr_take(struct pw_mshr *m)
 }
 
 /* Adds an entry for a key that has none; requires that it is not full. */
-struct pw_mshr_entry *pw_mshr_add(struct pw_mshr *m, uint64_t key);
+static inline struct pw_mshr_entry *pw_mshr_add(struct pw_mshr *m, uint64_t key)
+{
+    uint32_t i = pw_mshr_take(m);
+    struct pw_mshr_entry *e = &m->entries[i];
+    uint32_t *bucket = &m->buckets[pw_mshr_bucket(m, key)];
+    m->in_use++;
+    *e = (struct pw_mshr_entry){.key = key, .chain = *bucket};
+    *bucket = i;
+    return e;
+}
 
 /* An entry's place, by which it is found again without a search as long as it lives. */
 static inline uint32_t pw_mshr_place(const struct pw_mshr *m, const struct pw_mshr_entry *e)
@@ -114,6 +123,8 @@ static inline void pw_mshr_arrive(struct pw_mshr_entry *e, uint8_t sectors)
 /* Takes those that wait whose sectors have all arrived, as the function above does; the others go on waiting. */
 static inline struct pw_request *pw_mshr_take_arrived(struct pw_mshr_entry *e)
 {
+    if (!e->last)
+        return NULL;
     uint32_t arrived = pw_mshr_arrived(e);
     struct pw_request *first = NULL, **end = &first, *r = pw_mshr_take_waiting(e);
     for (struct pw_request *next; r; r = next) {
@@ -130,6 +141,16 @@ static inline struct pw_request *pw_mshr_take_arrived(struct pw_mshr_entry *e)
 }
 
 /* Removes an entry that nobody waits for any more. */
-void pw_mshr_remove(struct pw_mshr *m, struct pw_mshr_entry *e);
+static inline void pw_mshr_remove(struct pw_mshr *m, struct pw_mshr_entry *e)
+{
+    uint32_t i = pw_mshr_place(m, e);
+    uint32_t *link = &m->buckets[pw_mshr_bucket(m, e->key)];
+    while (*link != i)
+        link = &m->entries[*link].chain;
+    *link = e->chain;
+    e->chain = m->free;
+    m->free = i;
+    m->in_use--;
+}
 
 #endif
