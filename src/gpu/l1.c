@@ -87,8 +87,9 @@ static bool send_store(struct pw_sm *sm, struct pw_access access, pw_cycle at, e
     return true;
 }
 
-/* A load that misses: into the miss register of its line, fetching the sectors that are not under way. */
-static bool miss(struct pw_sm *sm, struct pw_access access, pw_cycle at)
+/* A load that misses: into the miss register of its line, fetching the sectors that are not under way. `absent`: none
+ * of the line is in the cache. */
+static bool miss(struct pw_sm *sm, struct pw_access access, bool absent, pw_cycle at)
 {
     struct pw_gpu *g = sm->gpu;
     struct pw_mshr_entry *e = pw_mshr_find(&sm->l1_mshr, access.line);
@@ -97,6 +98,7 @@ static bool miss(struct pw_sm *sm, struct pw_access access, pw_cycle at)
             return false;
         e = pw_mshr_add(&sm->l1_mshr, access.line);
         e->mask = access.sectors;
+        e->absent = absent;
         send(sm, access, e, at);
         return true;
     }
@@ -122,7 +124,7 @@ bool pw_l1_access(struct pw_sm *sm, struct pw_access access, pw_cycle at, enum p
         access.sectors = PW_ALL_SECTORS;
     struct pw_way way = pw_cache_find(&sm->l1, access.line, access.line);
     bool hit = way.at >= 0 && (pw_way_valid(way) & access.sectors) == access.sectors;
-    if (!hit && !miss(sm, access, at)) {
+    if (!hit && !miss(sm, access, way.at < 0, at)) {
         *out_wait = PW_LSU_L1_MSHR;
         return false;
     }
@@ -136,9 +138,11 @@ bool pw_l1_access(struct pw_sm *sm, struct pw_access access, pw_cycle at, enum p
     return true;
 }
 
-static void fill(struct pw_sm *sm, uint32_t line, uint8_t sectors)
+static void fill(struct pw_sm *sm, struct pw_mshr_entry *e, uint32_t line, uint8_t sectors)
 {
-    struct pw_way way = pw_cache_find(&sm->l1, line, line);
+    uint32_t set = pw_cache_set(&sm->l1, line);
+    struct pw_way way = e->absent ? pw_cache_absent_in(&sm->l1, set) : pw_cache_find_in(&sm->l1, line, set);
+    e->absent = false;
     if (way.at < 0) {
         struct pw_victim victim;
         way = pw_cache_replace(&sm->l1, way, line, &victim);
@@ -177,8 +181,7 @@ void pw_l1_reply(void *gpu, struct pw_request *r, pw_cycle now)
     struct pw_sm *sm = &g->sms[r->source];
     if (r->kind == PW_REQUEST_READ) {
         struct pw_mshr_entry *e = &sm->l1_mshr.entries[r->l1_miss];
-        __builtin_prefetch(e);
-        fill(sm, r->line, r->sectors);
+        fill(sm, e, r->line, r->sectors);
         pw_mshr_arrive(e, r->sectors);
         if (r->owner != PW_NO_OWNER)
             pw_l1_line_done(sm, r->owner, now, now);

@@ -69,7 +69,9 @@ static inline __attribute__((always_inline)) int32_t pw_find_among(const uint32_
 /* The way that holds `line`, in the set that begins at `set`. */
 static inline struct pw_way pw_cache_find_in(const struct pw_cache *c, uint32_t line, uint32_t set)
 {
-    struct pw_way w = {c->lines + set, c->states + set, -1};
+    struct pw_way w = {c->lines + set, c->states + set, 0};
+    if (w.lines[0] == line) /* as for most page-table reads */
+        return w;
     if (c->stride == 16) /* what most caches have is compared in a row, without a loop */
         w.at = pw_find_among(w.lines, 16, line);
     else if (c->stride == 24)
@@ -77,6 +79,12 @@ static inline struct pw_way pw_cache_find_in(const struct pw_cache *c, uint32_t 
     else
         w.at = pw_find_among(w.lines, c->stride, line);
     return w;
+}
+
+/* The same for a line that is known not to be in the cache. */
+static inline struct pw_way pw_cache_absent_in(const struct pw_cache *c, uint32_t set)
+{
+    return (struct pw_way){c->lines + set, c->states + set, -1};
 }
 
 static inline struct pw_way pw_cache_find(const struct pw_cache *c, uint32_t line, uint32_t index)

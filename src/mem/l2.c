@@ -42,7 +42,8 @@ static pw_cycle take_port(struct pw_slice *s, pw_cycle now)
     return start;
 }
 
-__attribute__((noinline)) static void write_back(struct pw_slice *s, const struct pw_victim *victim, pw_asid app, pw_cycle now)
+__attribute__((noinline)) static void write_back(struct pw_slice *s, const struct pw_victim *victim, pw_asid app,
+                                                 pw_cycle now)
 {
     struct pw_memory *m = s->memory;
     struct pw_request *r = pw_request_take(m->pool);
@@ -57,7 +58,8 @@ __attribute__((noinline)) static void write_back(struct pw_slice *s, const struc
 }
 
 /* The way of a line, allocated (and its victim written back) when it has none; most recently used then. */
-static inline __attribute__((always_inline)) struct pw_way way_for(struct pw_slice *s, const struct pw_request *r, struct pw_way w, pw_cycle now)
+static inline __attribute__((always_inline)) struct pw_way way_for(struct pw_slice *s, const struct pw_request *r,
+                                                                   struct pw_way w, pw_cycle now)
 {
     if (w.at >= 0)
         return pw_way_use(w);
@@ -68,7 +70,7 @@ static inline __attribute__((always_inline)) struct pw_way way_for(struct pw_sli
     return w;
 }
 
-static inline void count_access(struct pw_slice *s, const struct pw_request *r, bool hit)
+static inline __attribute__((always_inline)) void count_access(struct pw_slice *s, const struct pw_request *r, bool hit)
 {
     struct pw_l2_counters *c = &s->memory->counters[r->app];
     c->accesses++;
@@ -91,6 +93,11 @@ static inline void take_store(struct pw_slice *s, struct pw_request *r, struct p
     struct pw_memory *m = s->memory;
     count_access(s, r, w.at >= 0);
     take_port(s, now);
+    if (w.at < 0) { /* it will be there when what a miss fetches arrives */
+        struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, r->line);
+        if (e)
+            e->absent = false;
+    }
     w = way_for(s, r, w, now);
     pw_way_set_dirty(w, r->sectors);
     pw_way_set_valid(w, r->full);
@@ -127,9 +134,10 @@ static inline void merge(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_
     pw_mshr_wait(e, r);
 }
 
-/* Gives a request that is not in the cache a miss register, new or the one of its line, `e`. */
+/* Gives a request that is not in the cache a miss register, new or the one of its line, `e`. `absent`: none of the
+ * line is in the cache. */
 static inline __attribute__((always_inline)) void miss(struct pw_slice *s, struct pw_mshr_entry *e,
-                                                       struct pw_request *r, bool fill, pw_cycle at)
+                                                       struct pw_request *r, bool fill, bool absent, pw_cycle at)
 {
     uint8_t wanted = s->memory->config.l2.sectored ? r->sectors : PW_ALL_SECTORS;
     if (e) {
@@ -138,6 +146,7 @@ static inline __attribute__((always_inline)) void miss(struct pw_slice *s, struc
     } else {
         e = pw_mshr_add(&s->mshr, r->line);
         e->fill = fill;
+        e->absent = absent;
         fetch(s, e, r, wanted, at);
     }
 }
@@ -150,7 +159,7 @@ __attribute__((noinline, cold)) static bool bypass(struct pw_slice *s, struct pw
     if (!e && pw_mshr_full(&s->mshr))
         return false;
     tell(m, r, PW_L2_BYPASSED);
-    miss(s, e, r, false, now);
+    miss(s, e, r, false, false, now);
     return true;
 }
 
@@ -189,7 +198,7 @@ static inline __attribute__((always_inline)) bool look_up_as(struct pw_slice *s,
     if (asks)
         tell(m, r, PW_L2_MISS);
     m->counters[r->app].merges += e != NULL;
-    miss(s, e, r, use == PW_L2_PROBE_AND_FILL, take_port(s, now) + m->config.l2.latency);
+    miss(s, e, r, use == PW_L2_PROBE_AND_FILL, w.at < 0, take_port(s, now) + m->config.l2.latency);
     return true;
 }
 
@@ -230,7 +239,7 @@ static void answer_filled(struct pw_slice *s, struct pw_request *r, struct pw_wa
     answer(s, (uint64_t)(uintptr_t)r, now);
 }
 
-static void serve_blocked(struct pw_slice *s, pw_cycle now)
+__attribute__((noinline)) static void serve_blocked(struct pw_slice *s, pw_cycle now)
 {
     while (s->blocked.first && !pw_mshr_full(&s->mshr)) {
         struct pw_request *r = pw_request_list_pop(&s->blocked);
@@ -241,13 +250,13 @@ static void serve_blocked(struct pw_slice *s, pw_cycle now)
 void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now)
 {
     struct pw_mshr_entry *e = &s->mshr.entries[r->l2_miss];
-    __builtin_prefetch(e);
-    struct pw_way w = pw_cache_find_in(&s->cache, r->line, r->set);
+    struct pw_way w = e->absent ? pw_cache_absent_in(&s->cache, r->set) : pw_cache_find_in(&s->cache, r->line, r->set);
     pw_mshr_arrive(e, r->sectors);
     struct pw_request *waiting = pw_mshr_take_arrived(e);
     if (__builtin_expect(e->fill, 1)) {
         w = way_for(s, r, w, now);
         pw_way_set_valid(w, r->sectors);
+        e->absent = false;
     } else { /* these are gone: whoever wants them from now on has to fetch them again */
         e->mask &= ~(r->sectors | (uint64_t)r->sectors << PW_MSHR_ARRIVED_SHIFT);
     }
@@ -264,5 +273,6 @@ void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now)
     }
     if (pw_mshr_arrived(e) == pw_mshr_asked(e))
         pw_mshr_remove(&s->mshr, e);
-    serve_blocked(s, now);
+    if (s->blocked.first)
+        serve_blocked(s, now);
 }

@@ -14,15 +14,17 @@ struct pw_mshr_entry {
     struct pw_request *last; /* of those that wait, in a ring: the last one's next is the first */
     uint32_t chain;          /* next entry in the same bucket, or in the free list */
     bool fill;               /* belongs to the user too: somebody who waits wants the line in the cache */
+    bool absent;             /* and this: the line is known not to be there, since only its arrival would bring it */
 };
 
 struct pw_mshr {
     struct pw_mshr_entry *entries;
     uint32_t *buckets;
+    uint32_t in_use;
     uint32_t bucket_mask;
-    uint32_t capacity, in_use;
     uint32_t free;  /* the first of those given back, or UINT32_MAX */
     uint32_t fresh; /* this one and all above were never used, and the host has no memory behind them */
+    uint32_t capacity;
 };
 
 enum pw_status pw_mshr_init(struct pw_mshr *m, const char *name, uint32_t capacity, struct pw_error *err);

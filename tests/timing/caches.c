@@ -1,6 +1,8 @@
 /* Exact cycles of data through the whole machine: L1 cache, crossbar, L2 slices and DRAM, on idle machines, and what
  * queues where. */
 #include "closed_form.h"
+#include "gpu/gpu_internal.h"
+#include "mem/memory_internal.h"
 #include "timed.h"
 
 /* Translation costs one lookup, so that only the data path remains. */
@@ -391,6 +393,52 @@ static void serial_mode_has_one_memory_instruction_at_a_time_in_the_whole_gpu(vo
     assert_int_equal(timed_cycles(t), end);
 }
 
+/* Loads, or loads and stores, of sectors here and there in 32 lines, none of which waits for those before. */
+static void load_and_store_the_same_lines(struct pw_warp *w, struct timed *t)
+{
+    for (uint32_t i = 0; i < 100; i++) {
+        uint32_t hash = pw_scatter((w->cta_index * 100 + i) * 2654435761U), byte = hash % 128 * PW_SECTOR_BYTES;
+        if (t->n[0] && hash >> 8 & 1)
+            timed_store(w, t, byte);
+        else
+            timed_load(w, t, byte);
+    }
+}
+
+static void check_that_no_line_is_twice_in(const struct pw_cache *c, const char *name)
+{
+    for (uint32_t set = 0; set < c->sets.by * c->stride; set += c->stride)
+        for (uint32_t i = 1; i < c->ways; i++)
+            for (uint32_t k = 0; k < i; k++)
+                if (c->lines[set + i] == c->lines[set + k] && c->lines[set + i] != PW_NO_LINE)
+                    fail_msg("%s: line %u is in two ways of a set", name, c->lines[set + i]);
+}
+
+/* What arrives is put where a store or other sectors of its line have made room for it meanwhile, and only there. */
+static void a_line_that_arrives_twice_or_after_a_store_has_one_way(void **state)
+{
+    (void)state;
+    static const char *const sectored[][2] = {{"l1d.sectored=on", "l2.sectored=on"},
+                                              {"l1d.sectored=on", "l2.sectored=off"},
+                                              {"l1d.sectored=off", "l2.sectored=off"}};
+    for (unsigned i = 0; i < 2 * sizeof(sectored) / sizeof(*sectored); i++) {
+        struct timed t = ideal();
+        t.n[0] = i % 2;
+        t.kernel = load_and_store_the_same_lines;
+        t.ctas = 30;
+        t.sets[0] = sectored[i / 2][0];
+        t.sets[1] = sectored[i / 2][1];
+        t.sets[2] = "l1d.write=update";
+        timed_run(&t);
+        const struct pw_gpu *g = t.system->nodes[0].gpu;
+        for (uint32_t sm = 0; sm < t.config.gpu.sm.count; sm++)
+            check_that_no_line_is_twice_in(&g->sms[sm].l1, "an L1");
+        for (uint32_t slice = 0; slice < g->memory->slice_count; slice++)
+            check_that_no_line_is_twice_in(&g->memory->slices[slice].cache, "a slice of the L2");
+        timed_end(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -406,6 +454,7 @@ int main(void)
         cmocka_unit_test(a_warp_waits_for_its_slowest_lane),
         cmocka_unit_test(a_miss_without_a_register_of_the_l1_waits_for_the_one_before),
         cmocka_unit_test(a_miss_without_a_register_of_the_l2_waits_for_the_one_before),
+        cmocka_unit_test(a_line_that_arrives_twice_or_after_a_store_has_one_way),
         cmocka_unit_test(stored_bytes_leave_through_the_port_of_the_sm),
         cmocka_unit_test(a_store_without_room_in_the_buffer_waits_for_the_one_before),
         cmocka_unit_test(serial_mode_has_one_memory_instruction_at_a_time_in_the_whole_gpu),
