@@ -14,12 +14,13 @@ enum pw_status pw_cache_init(struct pw_cache *c, const char *name, uint64_t line
         return pw_fail(err, PW_USER_ERROR,
                        "%s: %llu lines do not make one set of %u ways; make it larger or less associative", name,
                        (unsigned long long)lines, ways);
-    if (ways > MAX_WAYS || lines > UINT32_MAX / 2)
+    uint32_t stride = (ways + 3) & ~3U;
+    if (ways > MAX_WAYS || lines > UINT32_MAX / 2 || sets * stride > UINT32_MAX)
         return pw_fail(err, PW_USER_ERROR, "%s: %llu lines in sets of %u are more than a cache can have", name,
                        (unsigned long long)lines, ways);
     c->sets = pw_divisor_of((uint32_t)sets);
     c->ways = ways;
-    c->stride = (ways + 3) & ~3U;
+    c->stride = stride;
     size_t slots = (size_t)sets * c->stride;
     c->lines = aligned_alloc(64, (slots * sizeof *c->lines + 63) / 64 * 64);
     c->states = malloc(slots);

@@ -52,8 +52,8 @@ static inline uint32_t pw_cache_set(const struct pw_cache *c, uint32_t index)
 typedef uint32_t pw_four_lines __attribute__((vector_size(16), may_alias));
 typedef uint64_t pw_two_pairs __attribute__((vector_size(16)));
 
-/* Which of `count` line numbers, a multiple of four, is `line`; -1: none. Of each four compared, those that differ leave
- * 0 and the one that is it leaves its number, so that there is one branch for all. */
+/* Which of `count` line numbers, a multiple of four, is `line`; -1: none. Of each four compared, those that differ
+ * leave 0 and the one that is it leaves its number, so that there is one branch for all. */
 static inline __attribute__((always_inline)) int32_t pw_find_among(const uint32_t *lines, const uint32_t count,
                                                                    uint32_t line)
 {
@@ -125,8 +125,8 @@ typedef uint32_t pw_lines_anywhere __attribute__((vector_size(16), aligned(4), m
 typedef uint64_t pw_eight_states __attribute__((aligned(1), may_alias));
 typedef uint32_t pw_four_states __attribute__((aligned(1), may_alias));
 
-/* Moves the first `count` ways of a set one place up, over the one behind them. From the top down, in pieces; the lowest
- * piece, which may overlap those above it, is read first and written last. */
+/* Moves the first `count` ways of a set one place up, over the one behind them. From the top down, in pieces; the
+ * lowest piece, which may overlap those above it, is read first and written last. */
 static inline __attribute__((always_inline)) void pw_ways_move_up(struct pw_way w, const uint32_t count)
 {
     if (count < 4) {
@@ -173,7 +173,7 @@ static inline __attribute__((always_inline)) struct pw_way pw_cache_replace(stru
 {
     uint32_t last = c->ways - 1;
     *out_victim = (struct pw_victim){w.lines[last], (uint8_t)(w.states[last] >> PW_CACHE_DIRTY_SHIFT)};
-    if (last == 15)
+    if (last == 15) /* as in the search */
         pw_ways_move_up(w, 15);
     else if (last == 23)
         pw_ways_move_up(w, 23);

@@ -205,7 +205,8 @@ static void impossible_sizes_are_user_errors_that_name_the_cache(void **state)
     static const struct {
         uint64_t lines;
         uint32_t ways;
-    } rows[] = {{0, 1}, {0, 0}, {16, 0}, {15, 16}, {1, UINT32_MAX}, {1ULL << 32, 16}, {1ULL << 40, 1}};
+    } rows[] = {{0, 1},          {0, 0},           {16, 0},         {15, 16},
+                {1, UINT32_MAX}, {1ULL << 32, 16}, {1ULL << 40, 1}, {(1ULL << 30) + 1, 1}};
     for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct pw_cache c;
         struct pw_error err = {0};
