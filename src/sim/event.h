@@ -28,17 +28,21 @@ struct pw_event {
     uint64_t argument;
 };
 
-enum { PW_EVENTS_PER_BLOCK = 10 };
+/* A block ends with spare places, which the loop reads when it looks ahead from the last events. Blocks lie such that
+ * the place after the last event, the end of a full block, is a multiple of their size: a bucket whose end is such a
+ * multiple has no room, and neither has one without a block, whose end is NULL. */
+enum { PW_EVENT_BLOCK_BYTES = 512, PW_EVENTS_AHEAD = 2, PW_EVENTS_PER_BLOCK = 19 };
 
 struct pw_event_block {
-    _Alignas(64) struct pw_event_block *next;
-    struct pw_event *end; /* of those in it */
-    struct pw_event events[PW_EVENTS_PER_BLOCK];
+    struct pw_event_block *next; /* NULL: the last of its bucket */
+    struct pw_event events[PW_EVENTS_PER_BLOCK + PW_EVENTS_AHEAD];
 };
+_Static_assert(sizeof(struct pw_event_block) == PW_EVENT_BLOCK_BYTES, "blocks follow one another without gaps");
 
+/* All blocks but the last are full. */
 struct pw_bucket {
     struct pw_event_block *first;
-    struct pw_event_block *last;
+    struct pw_event *end; /* of the events in the last block */
 };
 
 struct pw_late_event {
@@ -52,9 +56,10 @@ struct pw_events {
     uint64_t executed;
     bool out_of_memory;  /* something that the simulation needs could not be had, perhaps an event */
     volatile bool *stop; /* of the loop under way, or NULL */
-    size_t pending;
-    size_t epochs; /* of those, calls at epochs (sim/policy.h), for which nothing waits */
+    size_t epochs;       /* calls at epochs (sim/policy.h) among the events, for which nothing waits */
     struct pw_event_block *free;
+    struct pw_event *left; /* where a stop has interrupted the bucket of `now`, or NULL */
+    uint64_t words;        /* bit i: occupied[i] is not 0 */
     uint64_t occupied[PW_WHEEL_CYCLES / 64];
     struct pw_bucket wheel[PW_WHEEL_CYCLES];
     struct pw_late_event *heap;
@@ -73,13 +78,14 @@ void pw_events_post_slowly(struct pw_events *q, pw_cycle time, pw_event_fn *run,
  * so that the fast one saves no registers. */
 static inline void pw_events_post(struct pw_events *q, pw_cycle time, pw_event_fn *run, void *object, uint64_t argument)
 {
-    struct pw_event_block *last = q->wheel[time & (PW_WHEEL_CYCLES - 1)].last;
-    if (time - q->now >= PW_WHEEL_CYCLES || !last || last->end == last->events + PW_EVENTS_PER_BLOCK) {
+    struct pw_bucket *b = &q->wheel[time & (PW_WHEEL_CYCLES - 1)];
+    struct pw_event *end = b->end;
+    if (time - q->now >= PW_WHEEL_CYCLES || (uintptr_t)end % PW_EVENT_BLOCK_BYTES == 0) {
         pw_events_post_slowly(q, time, run, object, argument);
         return;
     }
-    *last->end++ = (struct pw_event){run, object, argument};
-    q->pending++;
+    *end = (struct pw_event){run, object, argument};
+    b->end = end + 1;
 }
 
 /* Runs events in order until none is left before `limit` (exclusive) or `*stop` becomes true. Returns the number run.
@@ -90,10 +96,13 @@ uint64_t pw_events_run(struct pw_events *q, pw_cycle limit, volatile bool *stop)
  * the present one. What cannot be had may be left out until then. */
 void pw_events_out_of_memory(struct pw_events *q);
 
+/* How many events wait. They are counted anew, one block after another; not to be asked by an event. */
+size_t pw_events_pending(const struct pw_events *q);
+
 /* Whether nothing is left to happen, epochs aside. */
 static inline bool pw_events_idle(const struct pw_events *q)
 {
-    return q->pending == q->epochs;
+    return pw_events_pending(q) == q->epochs;
 }
 
 /* The time of the next event, or PW_NEVER. */

@@ -116,7 +116,7 @@ static void a_machine_counts_and_calls_at_epochs(void **state)
     assert_int_equal(pw_stats_exact(stats, (size_t)pw_stats_find(stats, "a.height"), 0, from, to), 300);
     pw_policies_end(&all);
     pw_events_run(events, PW_NEVER, &stop);
-    assert_int_equal(events->pending, 0);
+    assert_int_equal(pw_events_pending(events), 0);
     assert_int_equal(value(stats, "a.calls", 0), 4);
     /* A use leaves the list when it is released, from wherever in it. */
     pw_policy_use_release(&uses[1]);
