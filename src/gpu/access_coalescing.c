@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { SECTOR_SHIFT = 5 };
+enum { SECTOR_SHIFT = 5, WHOLE_LINE = (1 << (PW_LINE_BYTES >> SECTOR_SHIFT)) - 1 };
 
 /* Sectors that [first, outer), two offsets within a line, touches. */
 static uint8_t sectors_touched(uint32_t first, uint32_t outer)
@@ -19,15 +19,25 @@ static uint8_t sectors_covered(uint32_t first, uint32_t outer)
     return low < high ? (uint8_t)(((1U << high) - 1) & ~((1U << low) - 1)) : 0;
 }
 
+static struct pw_line_access part_of_line(uint64_t line, uint32_t first, uint32_t outer)
+{
+    return (struct pw_line_access){line, sectors_touched(first, outer), sectors_covered(first, outer)};
+}
+
 static unsigned coalesce_run(uint64_t first, uint64_t outer, struct pw_line_access *out)
 {
-    unsigned n = 0;
-    for (uint64_t line = first >> PW_LINE_SHIFT; line <= (outer - 1) >> PW_LINE_SHIFT; line++) {
-        uint64_t start = line << PW_LINE_SHIFT;
-        uint32_t from = first > start ? (uint32_t)(first - start) : 0;
-        uint32_t to = outer - start < PW_LINE_BYTES ? (uint32_t)(outer - start) : PW_LINE_BYTES;
-        out[n++] = (struct pw_line_access){line, sectors_touched(from, to), sectors_covered(from, to)};
+    uint64_t line = first >> PW_LINE_SHIFT, last = (outer - 1) >> PW_LINE_SHIFT;
+    uint32_t from = first & (PW_LINE_BYTES - 1), to = (uint32_t)((outer - 1) & (PW_LINE_BYTES - 1)) + 1;
+    if (line == last) { /* most often all of it */
+        out[0] = to - from == PW_LINE_BYTES ? (struct pw_line_access){line, WHOLE_LINE, WHOLE_LINE}
+                                            : part_of_line(line, from, to);
+        return 1;
     }
+    unsigned n = 0;
+    out[n++] = part_of_line(line, from, PW_LINE_BYTES);
+    while (++line < last)
+        out[n++] = (struct pw_line_access){line, WHOLE_LINE, WHOLE_LINE};
+    out[n++] = part_of_line(line, 0, to);
     return n;
 }
 

@@ -55,7 +55,7 @@ static void remove_resident(struct pw_sm *sm, struct pw_scheduler *s)
 {
     if (--s->resident)
         return;
-    sm->gpu->counters[sm->app].resident_cycles += s->free - s->resident_since;
+    sm->counters->resident_cycles += s->free - s->resident_since;
     s->left = s->free;
 }
 
@@ -108,8 +108,8 @@ static bool start_cta(struct pw_sm *sm, const struct pw_launch *l, uint32_t cta_
     sm->threads_used += pw_launch_threads(l);
     sm->shared_used += l->shared_bytes;
     sm->registers_used += registers_of(l);
-    sm->gpu->counters[sm->app].ctas++;
-    sm->gpu->counters[sm->app].warps += warps;
+    sm->counters->ctas++;
+    sm->counters->warps += warps;
     for (uint64_t slots = cta->warps; slots; slots &= slots - 1)
         pw_sm_prepare_warp(sm, (uint32_t)__builtin_ctzll(slots), now);
     return true;

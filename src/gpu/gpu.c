@@ -41,6 +41,7 @@ static enum pw_status create_sm(struct pw_gpu *g, uint32_t id, struct pw_error *
     const struct pw_gpu_config *c = &g->config;
     struct pw_sm *sm = &g->sms[id];
     sm->gpu = g;
+    sm->events = g->wiring.events;
     sm->id = id;
     sm->watched = g->breakdown;
     sm->free_slots = c->sm.warps == 64 ? ~0ULL : (1ULL << c->sm.warps) - 1;
@@ -192,13 +193,19 @@ static enum pw_status init_tlb_level(struct pw_gpu *g, struct pw_error *err)
     return pw_tlb_level_init(&g->tlb_level, err);
 }
 
+static void give_sm(struct pw_gpu *g, struct pw_sm *sm, pw_asid app)
+{
+    sm->app = app;
+    sm->counters = &g->counters[app];
+}
+
 /* SMs that are given to nobody stay idle. */
 static void give_sms(struct pw_gpu *g)
 {
     uint32_t sm = 0;
     for (unsigned app = 0; app < g->wiring.apps; app++)
         for (uint32_t i = 0; i < g->config.app_sms[app]; i++)
-            g->sms[sm++].app = (pw_asid)app;
+            give_sm(g, &g->sms[sm++], (pw_asid)app);
     while (sm < g->config.sm.count)
         g->sms[sm++].app = PW_NO_APP;
 }

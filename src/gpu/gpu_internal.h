@@ -53,12 +53,12 @@ struct pw_scheduler {
     pw_cycle free;           /* when it can issue next */
     uint32_t last, last_age; /* slot that issued last, and the age of the warp that was there */
     uint32_t resident;       /* warps */
+    bool posted;             /* an event is under way */
     pw_cycle resident_since; /* when the first of them came */
     /* What a snapshot in the middle of things needs (snapshot.c): */
     pw_cycle left;        /* the end of the cycle in which the last one of a stay exited */
     pw_cycle accessed;    /* that of the last one in which it issued an access to memory */
     pw_cycle pause_begin; /* from when it has stood still, in a pause */
-    bool posted;          /* an event is under way */
 };
 
 /* A memory instruction in the load-store unit. */
@@ -101,6 +101,8 @@ struct pw_tlb_waiting {
 
 struct pw_sm {
     struct pw_gpu *gpu;
+    struct pw_events *events;        /* the GPU's, */
+    struct pw_sm_counters *counters; /* and those of its application, for each instruction; NULL without one */
     uint32_t id;
     pw_asid app;
     bool watched; /* the GPU has a breakdown */
@@ -261,7 +263,7 @@ static inline void pw_gpu_mark_translated(struct pw_gpu *g, const struct pw_sm *
 enum pw_status pw_sm_timeline_init(struct pw_sm *sm, struct pw_error *err);
 void pw_sm_timeline_miss(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now);
 void pw_sm_timeline_translated(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now);
-void pw_sm_timeline_stall(struct pw_sm *sm, uint32_t scheduler, pw_cycle from, pw_cycle now);
+PW_COLD void pw_sm_timeline_stall(struct pw_sm *sm, uint32_t scheduler, pw_cycle from, pw_cycle now);
 
 /* fill.c: makes the instance of a policy of pw_fill_family, which is released with its use. */
 enum pw_status pw_fill_create(struct pw_gpu *g, const struct pw_policy *policy, struct pw_error *err);

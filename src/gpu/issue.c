@@ -27,7 +27,7 @@ static void post_scheduler(struct pw_sm *sm, uint32_t index, pw_cycle now)
     if (s->posted)
         return;
     s->posted = true;
-    pw_events_post(sm->gpu->wiring.events, now > s->free ? now : s->free, scheduler_step, sm, index);
+    pw_events_post(sm->events, now > s->free ? now : s->free, scheduler_step, sm, index);
 }
 
 static void make_ready(struct pw_sm *sm, uint32_t slot, pw_cycle now)
@@ -73,15 +73,14 @@ void pw_sm_prepare_warp(struct pw_sm *sm, uint32_t slot, pw_cycle now)
         w->end = w->warp->write;
     }
     const struct pw_op *op = pw_next_op(w);
-    if (is_memory(op->kind))
-        sm->memory_next |= 1ULL << slot;
-    else
-        sm->memory_next &= ~(1ULL << slot);
-    uint8_t allowed = allowed_in_flight(sm->gpu, op);
-    if (allowed < 64 && w->pending >> allowed) {
-        w->in_flight = allowed;
-        make_wait(sm, slot, PW_WARP_LOADS);
-        return;
+    sm->memory_next = (sm->memory_next & ~(1ULL << slot)) | (uint64_t)is_memory(op->kind) << slot;
+    if (w->pending) {
+        uint8_t allowed = allowed_in_flight(sm->gpu, op);
+        if (allowed < 64 && w->pending >> allowed) {
+            w->in_flight = allowed;
+            make_wait(sm, slot, PW_WARP_LOADS);
+            return;
+        }
     }
     make_ready(sm, slot, now);
 }
@@ -118,7 +117,7 @@ static uint32_t issue_compute(struct pw_sm *sm, uint32_t slot, pw_cycle now)
     struct pw_gpu *g = sm->gpu;
     struct pw_op *op = (struct pw_op *)&w->warp->words[w->next];
     uint32_t count = g->schedule->greedy ? op->count_or_mask : 1;
-    g->counters[sm->app].issued += count;
+    sm->counters->issued += count;
     op->count_or_mask -= count;
     if (op->count_or_mask)
         return count;
@@ -126,14 +125,15 @@ static uint32_t issue_compute(struct pw_sm *sm, uint32_t slot, pw_cycle now)
     pw_cycle ready = now + count - 1 + g->config.sm.dependency_latency;
     if (ready > now + count) {
         make_wait(sm, slot, PW_WARP_DEPENDENCY);
-        pw_events_post(g->wiring.events, ready, dependency_over, sm, slot);
+        pw_events_post(sm->events, ready, dependency_over, sm, slot);
     } else {
         pw_sm_prepare_warp(sm, slot, now);
     }
     return count;
 }
 
-static void issue_memory(struct pw_sm *sm, uint32_t slot, pw_cycle now)
+/* Apart from the step of a scheduler, which would have no registers left for itself. */
+static __attribute__((noinline)) void issue_memory(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 {
     struct pw_sm_warp *w = &sm->warps[slot];
     const struct pw_op *op = pw_next_op(w);
@@ -145,8 +145,8 @@ static void issue_memory(struct pw_sm *sm, uint32_t slot, pw_cycle now)
     pw_lsu_push(sm, slot, op, words, now);
     uint32_t length = op->form == PW_FORM_AFFINE ? 3 : 1 + (uint32_t)__builtin_popcount(op->count_or_mask);
     w->next = (uint16_t)(w->next + length);
-    sm->gpu->counters[sm->app].issued++;
-    sm->gpu->counters[sm->app].memory_instructions++;
+    sm->counters->issued++;
+    sm->counters->memory_instructions++;
     sm->schedulers[w->scheduler].accessed = now + 1;
     pw_sm_prepare_warp(sm, slot, now);
 }
@@ -164,22 +164,22 @@ static void release_barrier(struct pw_sm *sm, struct pw_cta *cta, pw_cycle now)
     }
 }
 
-static void issue_barrier(struct pw_sm *sm, uint32_t slot, pw_cycle now)
+static __attribute__((noinline)) void issue_barrier(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 {
     struct pw_sm_warp *w = &sm->warps[slot];
     struct pw_cta *cta = &sm->cta[w->cta];
     w->next++;
-    sm->gpu->counters[sm->app].issued++;
+    sm->counters->issued++;
     make_wait(sm, slot, PW_WARP_BARRIER);
     if (++cta->arrived == cta->left)
         release_barrier(sm, cta, now);
 }
 
-static void issue_exit(struct pw_sm *sm, uint32_t slot, pw_cycle now)
+static __attribute__((noinline)) void issue_exit(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 {
     struct pw_sm_warp *w = &sm->warps[slot];
     struct pw_cta *cta = &sm->cta[w->cta];
-    sm->gpu->counters[sm->app].issued++;
+    sm->counters->issued++;
     make_wait(sm, slot, PW_WARP_EMPTY);
     sm->schedulers[w->scheduler].free = now + 1;
     cta->left--;
@@ -212,11 +212,19 @@ static uint64_t can_issue(struct pw_sm *sm, const struct pw_scheduler *s)
     return s->ready & ~sm->memory_next;
 }
 
-/* The slot that issued last, unless its warp has left and another has taken its place. */
-static uint32_t last_issued(const struct pw_sm *sm, const struct pw_scheduler *s)
+/* Which of the candidates issues. A greedy schedule stays with the warp that issued last while it can, unless that has
+ * left and another has taken its slot; it need not be asked then. */
+static uint32_t pick(const struct pw_sm *sm, const struct pw_scheduler *s, uint64_t candidates)
 {
-    bool same = s->last == PW_NO_WARP || sm->age[s->last] == s->last_age;
-    return same || !sm->gpu->schedule->greedy ? s->last : PW_NO_WARP;
+    const struct pw_warp_policy *schedule = sm->gpu->schedule;
+    uint32_t last = s->last;
+    if (schedule->greedy && last != PW_NO_WARP) {
+        if (sm->age[last] != s->last_age)
+            last = PW_NO_WARP;
+        else if (candidates >> last & 1)
+            return last;
+    }
+    return schedule->pick(sm->schedule, candidates, last, sm->older);
 }
 
 static void scheduler_step(void *object, uint64_t index, pw_cycle now)
@@ -224,23 +232,23 @@ static void scheduler_step(void *object, uint64_t index, pw_cycle now)
     struct pw_sm *sm = object;
     struct pw_scheduler *s = &sm->schedulers[index];
     if (__builtin_expect(now < s->free, false)) { /* a pause has begun since this event was posted */
-        pw_events_post(sm->gpu->wiring.events, s->free, scheduler_step, sm, index);
+        pw_events_post(sm->events, s->free, scheduler_step, sm, index);
         return;
     }
     uint64_t candidates = can_issue(sm, s);
     if (candidates) {
         pw_cycle idle_since = s->free > s->resident_since ? s->free : s->resident_since;
-        uint32_t slot = sm->gpu->schedule->pick(sm->schedule, candidates, last_issued(sm, s), sm->older);
+        uint32_t slot = pick(sm, s, candidates);
         s->last = slot;
         s->last_age = sm->age[slot];
         if (__builtin_expect(sm->watched, false))
             pw_breakdown_issue(sm, slot, now);
-        sm->gpu->counters[sm->app].stall_cycles += now - idle_since; /* an exit may end a launch, which is counted */
+        sm->counters->stall_cycles += now - idle_since; /* an exit may end a launch, which is counted */
         /* `posted` stays set meanwhile: what becomes ready through this instruction is seen below. */
         uint32_t busy = issue(sm, slot, now);
         if (s->free < now + busy) /* unless the end of a launch has begun a pause */
             s->free = now + busy;
-        if (sm->gpu->wiring.timeline)
+        if (__builtin_expect(sm->gpu->wiring.timeline != NULL, false))
             pw_sm_timeline_stall(sm, (uint32_t)index, idle_since, now);
     }
     s->posted = false;
@@ -261,7 +269,7 @@ static void pause_scheduler(struct pw_sm *sm, uint32_t index, pw_cycle from, pw_
     if (issuing)
         idle_since = begin;
     if (s->resident && until > idle_since) {
-        sm->gpu->counters[sm->app].stall_cycles += until - idle_since;
+        sm->counters->stall_cycles += until - idle_since;
         if (sm->gpu->wiring.timeline)
             pw_sm_timeline_stall(sm, index, idle_since, until);
     }

@@ -25,7 +25,7 @@ static void post_step(struct pw_sm *sm, pw_cycle now)
     if (l->posted)
         return;
     l->posted = true;
-    pw_events_post(sm->gpu->wiring.events, now > l->free ? now : l->free, lsu_step, sm, 0);
+    pw_events_post(sm->events, now > l->free ? now : l->free, lsu_step, sm, 0);
 }
 
 bool pw_lsu_has_room(const struct pw_sm *sm)
@@ -58,7 +58,7 @@ static void touch_pages(struct pw_touched *touched, const struct pw_lsu_entry *e
     }
 }
 
-static void log_pages(struct pw_page_log *log, pw_asid app, const struct pw_lsu_entry *e, pw_cycle now)
+static PW_COLD void log_pages(struct pw_page_log *log, pw_asid app, const struct pw_lsu_entry *e, pw_cycle now)
 {
     for (uint64_t i = 0, last = UINT64_MAX; i < e->count; i++) {
         uint64_t vpn = e->lines[i].line >> (PW_PAGE_SHIFT - PW_LINE_SHIFT);
@@ -93,7 +93,7 @@ void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const 
     if (__builtin_expect(g->wiring.page_log != NULL, false))
         log_pages(g->wiring.page_log, sm->app, e, now);
     g->lines_outstanding += e->count;
-    g->counters[sm->app].lines += e->count;
+    sm->counters->lines += e->count;
     if (__builtin_expect(sm->watched, false))
         pw_breakdown_room(sm, now);
     if (l->wait == PW_LSU_NOT_WAITING)

@@ -1,9 +1,10 @@
 /* The family "warp schedule": which of the ready warps issues next.
  *
- * A scheduler asks once per issue. `ready` has one bit per warp slot of the SM and is never 0; `last` is the slot that
- * issued last, or PW_NO_WARP; older[slot] has the bits of all warps that came to the SM before the one in that slot
- * (and perhaps of some that have left). The answer is a slot whose bit is set in `ready`. There is an instance for each
- * SM, common to its schedulers. One file per policy, one line in warp.def. */
+ * A scheduler asks once per issue; if the schedule is greedy, only when the warp that issued last cannot go on. `ready`
+ * has one bit per warp slot of the SM and is never 0; `last` is the slot that issued last, or PW_NO_WARP; older[slot]
+ * has the bits of all warps that came to the SM before the one in that slot (and perhaps of some that have left). The
+ * answer is a slot whose bit is set in `ready`. There is an instance for each SM, common to its schedulers. One file
+ * per policy, one line in warp.def. */
 #ifndef PW_POLICY_WARP_H
 #define PW_POLICY_WARP_H
 
