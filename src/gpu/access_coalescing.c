@@ -146,12 +146,29 @@ static void find_full_sectors(struct builder *b)
                 b->lines[i].full |= (uint8_t)(1U << sector);
 }
 
-/* The address of the first lane of the mask; words moves on to that of the next. */
-static inline uint64_t lane_address(const struct pw_op *op, const uint64_t **words, uint32_t mask)
+/* Adds lanes in their order, those that lie side by side as one run. */
+static void add_lanes(struct builder *b, const uint64_t *address, unsigned count, uint32_t bytes)
 {
-    if (op->form == PW_FORM_LANES)
-        return *(*words)++;
-    return (*words)[0] + (uint64_t)__builtin_ctz(mask) * (*words)[1];
+    uint64_t first = address[0], outer = first + bytes;
+    for (unsigned i = 1; i < count; i++) {
+        if (address[i] == outer) {
+            outer += bytes;
+        } else if (address[i] + bytes != outer) { /* not as the lane before either */
+            add_run(b, first, outer);
+            first = address[i];
+            outer = first + bytes;
+        }
+    }
+    add_run(b, first, outer);
+}
+
+/* The addresses of the active lanes; returns how many. */
+static unsigned spell_out(uint32_t mask, uint64_t base, uint64_t stride, uint64_t out[PW_WARP_LANES])
+{
+    unsigned count = 0;
+    for (; mask; mask &= mask - 1)
+        out[count++] = base + (uint64_t)__builtin_ctz(mask) * stride;
+    return count;
 }
 
 static unsigned coalesce_lanes(const struct pw_op *op, const uint64_t *words, unsigned page_shift,
@@ -165,19 +182,14 @@ static unsigned coalesce_lanes(const struct pw_op *op, const uint64_t *words, un
     b.lines_seen = b.pages_seen = (struct set){0};
     b.last_page = UINT64_MAX;
     b.lines = out;
-    uint32_t bytes = op->bytes, mask = op->count_or_mask;
-    uint64_t first = lane_address(op, &words, mask), outer = first + bytes;
-    while (mask &= mask - 1) {
-        uint64_t address = lane_address(op, &words, mask);
-        if (address + bytes == outer) /* as the lane before */
-            continue;
-        if (address != outer) {
-            add_run(&b, first, outer);
-            first = address;
-        }
-        outer = address + bytes;
+    uint32_t mask = op->count_or_mask;
+    if (op->form == PW_FORM_LANES) {
+        add_lanes(&b, words, pw_lane_count(mask), op->bytes);
+    } else {
+        uint64_t address[PW_WARP_LANES];
+        unsigned count = spell_out(mask, words[0], words[1], address);
+        add_lanes(&b, address, count, op->bytes);
     }
-    add_run(&b, first, outer);
     if (b.store)
         find_full_sectors(&b);
     if (b.apart)

@@ -12,6 +12,8 @@
 #include "workload/runtime/inputs.h"
 #include "workload/runtime/tile.h"
 
+#include <string.h>
+
 enum { RADIUS = 8, TAPS = 2 * RADIUS + 1, STEPS = 4 };
 enum { WIDTH = PW_TILE_WIDTH, ROWS_Y = 4, COLUMNS_Y = 8 };
 enum { ROWS_TILE = STEPS * WIDTH, COLUMNS_TILE = STEPS * COLUMNS_Y };
@@ -26,20 +28,30 @@ struct arguments {
     float taps[TAPS];
 };
 
-/* A row of threads shares a row of pixels; a column of threads, of the transposed tile, a column. */
+/* Rows of pixels. The original's tile of columns is transposed and has a column more, so that the lanes of a warp use
+ * different banks; here it has the same size. */
 struct row_tile {
     float pixel[ROWS_Y][(STEPS + 2) * WIDTH];
 };
 struct column_tile {
-    float pixel[WIDTH][(STEPS + 2) * COLUMNS_Y + 1];
+    float pixel[(STEPS + 2) * COLUMNS_Y + 1][WIDTH];
 };
 
-static inline float convolve(const float *taps, const float *centre)
+/* Some threads side by side, which take each tap together. */
+enum { ABREAST = 4 };
+typedef float abreast __attribute__((vector_size(ABREAST * sizeof(float))));
+
+/* The results of a row of threads; the first one's taps go over the pixels around `centre`, `step` elements apart. */
+static inline void convolve(const float *taps, const float *centre, int64_t step, float *out)
 {
-    float sum = 0;
-    for (int64_t j = -RADIUS; j <= RADIUS; j++)
-        sum += taps[RADIUS - j] * centre[j];
-    return sum;
+    for (int64_t x = 0; x < WIDTH; x += ABREAST) {
+        abreast sum = {0}, pixels;
+        for (int64_t j = -RADIUS; j <= RADIUS; j++) {
+            memcpy(&pixels, &centre[j * step + x], sizeof pixels);
+            sum += taps[RADIUS - j] * pixels;
+        }
+        memcpy(&out[x], &sum, sizeof sum);
+    }
 }
 
 /* The steps' loads in the original's order: step 0 is the halo before, STEPS + 1 the halo behind, 1 .. STEPS the
@@ -63,11 +75,13 @@ static void load_steps(struct pw_warp *w, const struct view *v, int64_t width)
     pw_compute(w, STEPS + 2);
 }
 
-static inline float pixel(const struct view *v, uint32_t step, uint32_t lane, int64_t width)
+/* One row of the pixels that a step loads; zero beyond the image. */
+static inline void take_pixels(const struct view *v, uint32_t step, int64_t row, int64_t width, float *out)
 {
     if ((step == 0 && !v->has_before) || (step > STEPS && !v->has_behind))
-        return 0;
-    return ((const float *)v->from->data)[v->first + step * v->step + lane / WIDTH * width + lane % WIDTH];
+        memset(out, 0, WIDTH * sizeof *out);
+    else
+        memcpy(out, (const float *)v->from->data + v->first + step * v->step + row * width, WIDTH * sizeof *out);
 }
 
 static void rows_kernel(struct pw_warp *w, const void *arguments)
@@ -83,16 +97,15 @@ static void rows_kernel(struct pw_warp *w, const void *arguments)
                      .has_behind = w->cta.x + 1 < w->launch->grid.x};
     load_steps(w, &v, g->width);
     for (uint32_t step = 0; to && step < STEPS + 2; step++)
-        for (uint32_t lane = 0; lane < PW_WARP_LANES; lane++)
-            t->pixel[y + lane / WIDTH][step * WIDTH + lane % WIDTH] = pixel(&v, step, lane, g->width);
+        for (uint32_t row = 0; row < 2; row++)
+            take_pixels(&v, step, row, g->width, &t->pixel[y + row][step * WIDTH]);
     pw_barrier(w);
     for (uint32_t step = 1; step <= STEPS; step++) {
         int64_t at = v.first + step * v.step;
         pw_compute(w, 2 * TAPS + 2);
         pw_access_tile(w, PW_OP_STORE, w->lanes, &g->buffer, at, g->width);
-        for (uint32_t lane = 0; to && lane < PW_WARP_LANES; lane++)
-            to[at + lane / WIDTH * g->width + lane % WIDTH] =
-                convolve(g->taps, &t->pixel[y + lane / WIDTH][step * WIDTH + lane % WIDTH]);
+        for (uint32_t row = 0; to && row < 2; row++)
+            convolve(g->taps, &t->pixel[y + row][step * WIDTH], 1, &to[at + row * g->width]);
     }
 }
 
@@ -109,16 +122,15 @@ static void columns_kernel(struct pw_warp *w, const void *arguments)
                      .has_behind = w->cta.y + 1 < w->launch->grid.y};
     load_steps(w, &v, g->width);
     for (uint32_t step = 0; to && step < STEPS + 2; step++)
-        for (uint32_t lane = 0; lane < PW_WARP_LANES; lane++)
-            t->pixel[lane % WIDTH][step * COLUMNS_Y + y + lane / WIDTH] = pixel(&v, step, lane, g->width);
+        for (uint32_t row = 0; row < 2; row++)
+            take_pixels(&v, step, row, g->width, t->pixel[step * COLUMNS_Y + y + row]);
     pw_barrier(w);
     for (uint32_t step = 1; step <= STEPS; step++) {
         int64_t at = v.first + step * v.step;
         pw_compute(w, 2 * TAPS + 2);
         pw_access_tile(w, PW_OP_STORE, w->lanes, &g->output, at, g->width);
-        for (uint32_t lane = 0; to && lane < PW_WARP_LANES; lane++)
-            to[at + lane / WIDTH * g->width + lane % WIDTH] =
-                convolve(g->taps, &t->pixel[lane % WIDTH][step * COLUMNS_Y + y + lane / WIDTH]);
+        for (uint32_t row = 0; to && row < 2; row++)
+            convolve(g->taps, t->pixel[step * COLUMNS_Y + y + row], WIDTH, &to[at + row * g->width]);
     }
 }
 
