@@ -306,6 +306,87 @@ static void many_pending_events_are_kept(void **state)
     end(log);
 }
 
+/* Each event posts the next one for the same cycle, at which its bucket would be empty, over several blocks. */
+static void a_cycle_that_refills_itself_goes_on(void **state)
+{
+    (void)state;
+    enum { CHAIN = 5 * PW_EVENTS_PER_BLOCK };
+    for (uint64_t before = 0; before <= PW_EVENTS_PER_BLOCK; before += PW_EVENTS_PER_BLOCK - 1) {
+        struct log *log = start();
+        for (uint64_t id = 0; id <= before; id++)
+            post(log, 5, id);
+        post(log, 6, CHAIN);
+        for (uint64_t id = before; id + 1 < CHAIN; id++) {
+            log->trigger = id;
+            log->child = id + 1;
+            log->child_time = 5;
+            log->stopper = id;
+            log->stop = false;
+            pw_events_run(log->q, PW_NEVER, &log->stop);
+            assert_int_equal(log->count, id + 1);
+            assert_int_equal(pw_events_pending(log->q), 2);
+        }
+        log->trigger = log->stopper = UINT64_MAX;
+        log->stop = false;
+        run_all(log);
+        assert_int_equal(log->count, CHAIN + 1);
+        for (uint64_t i = 0; i < log->count; i++)
+            assert_int_equal(log->ids[i], i);
+        assert_int_equal(pw_events_pending(log->q), 0);
+        end(log);
+    }
+}
+
+static void refill(void *object, uint64_t left, pw_cycle now)
+{
+    struct log *log = object;
+    note(object, left, now);
+    if (left)
+        pw_events_post(log->q, now, refill, log, left - 1);
+}
+
+static void an_event_alone_in_its_cycle_can_post_the_next_without_end(void **state)
+{
+    (void)state;
+    struct log *log = start();
+    pw_events_post(log->q, 5, refill, log, 4 * PW_EVENTS_PER_BLOCK);
+    post(log, 6, 0);
+    run_all(log);
+    assert_int_equal(log->count, 4 * PW_EVENTS_PER_BLOCK + 2);
+    for (uint64_t i = 0; i + 1 < log->count; i++)
+        assert_int_equal(log->ids[i], 4 * PW_EVENTS_PER_BLOCK - i);
+    end(log);
+}
+
+/* Around the edges of blocks, beyond the wheel, and after a stop at any of them. */
+static void waiting_events_are_counted_wherever_they_are(void **state)
+{
+    (void)state;
+    enum { BLOCK = PW_EVENTS_PER_BLOCK };
+    const uint64_t crowds[] = {1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 1, 3 * BLOCK};
+    const uint64_t stoppers[] = {0, BLOCK - 2, BLOCK - 1, BLOCK, 2 * BLOCK - 1, 2 * BLOCK};
+    for (unsigned i = 0; i < sizeof(crowds) / sizeof(*crowds); i++)
+        for (unsigned k = 0; k < sizeof(stoppers) / sizeof(*stoppers) && stoppers[k] < crowds[i]; k++) {
+            uint64_t crowd = crowds[i], stopper = stoppers[k];
+            struct log *log = start();
+            assert_int_equal(pw_events_pending(log->q), 0);
+            log->stopper = stopper;
+            for (uint64_t id = 0; id < crowd; id++)
+                post(log, 5, id);
+            post(log, 700, crowd);
+            post(log, 3 * PW_WHEEL_CYCLES, crowd + 1);
+            assert_int_equal(pw_events_pending(log->q), crowd + 2);
+            run_all(log);
+            assert_int_equal(pw_events_pending(log->q), crowd + 1 - stopper);
+            assert_false(pw_events_idle(log->q));
+            log->stop = false;
+            run_all(log);
+            assert_int_equal(log->count, crowd + 2);
+            assert_true(pw_events_idle(log->q));
+            end(log);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +402,9 @@ int main(void)
         cmocka_unit_test(a_stop_by_the_last_event_of_a_cycle_leaves_the_next_cycle),
         cmocka_unit_test(a_stop_before_the_run_leaves_time_where_it_was),
         cmocka_unit_test(many_pending_events_are_kept),
+        cmocka_unit_test(a_cycle_that_refills_itself_goes_on),
+        cmocka_unit_test(an_event_alone_in_its_cycle_can_post_the_next_without_end),
+        cmocka_unit_test(waiting_events_are_counted_wherever_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
