@@ -67,5 +67,6 @@ void pw_gpu_bring_up_to_date(struct pw_gpu *g, pw_cycle now, enum pw_border bord
         }
         open->lines_waiting += lines_waiting(sm);
     }
+    pw_memory_bring_up_to_date(g->memory, now);
     pw_walker_bring_up_to_date(pw_mmu_walker(g->mmu), now);
 }

@@ -4,13 +4,15 @@
  * its first for another (dram_queue.h), so that a policy looks at no more than two requests per bank and never at the
  * queue. A bit per bank says which of the two exist.
  *
- * Time. After each command the policy is asked what comes next and when, and one event is posted for that clock. The
- * answer is kept: unless an arrival has changed what the policy could see, it is carried out when the event runs. An
- * arrival that could go earlier posts an earlier event; the one it replaces is recognised by its clock and does
- * nothing. Commands whose clocks begin in the same core cycle issue in one event.
+ * Time. Nobody can tell what a channel does before the data of a read is there, the column latency and a burst after
+ * its command at the earliest. So the channel does its work late: requests on their way are written down with the clock
+ * of their arrival, and one event, at the earliest time at which data could be there, simulates all arrivals and
+ * commands up to then, one after the other, each at its own clock. Whoever looks into the channel brings it up to date
+ * before. A request that arrives in the cycle in which a clock begins is seen by the choice for that clock; of those
+ * that arrive for the same clock, reads come before writes and each kind in the order in which it was sent.
  *
- * Banks that wait for a timing stand in one of three agendas, one for each command that comes next. Each of these
- * follows an earlier command at a distance that is nearly always the same, so a bank joins at the end.
+ * After each command the policy is asked what comes next and when. The answer is carried out unless an arrival that
+ * the policy can see comes before it; then it is asked again, at the first clock at which the new request could go.
  *
  * A line longer than one burst is one column access here: its further bursts follow at the column-to-column distance
  * and take no command slots of their own. Two banks never transfer at once; a read after a write waits for WTR after
@@ -64,8 +66,11 @@ __attribute__((noinline)) static void change_sides(struct pw_dram_channel *c)
     c->owed = c->drained >= c->group ? c->group : 0;
     c->drained = 0;
     c->view.write = write;
-    learn_rows(c, &c->queue.side[write]);
-    c->view.side = &c->queue.side[write].seen;
+    struct pw_dram_lists *rested = c->resting;
+    c->resting = c->served;
+    c->served = rested;
+    learn_rows(c, rested);
+    c->view.side = &rested->seen;
     c->view.column_from = c->column_from[write];
 }
 
@@ -78,69 +83,64 @@ static inline bool update_side(struct pw_dram_channel *c)
     return over;
 }
 
+/* A time as banks keep it. */
+static inline int32_t since_base(const struct pw_dram_view *v, uint64_t clock)
+{
+    return (int32_t)(clock - v->base);
+}
+
 /* Whoever traces the commands also has them checked against what dram_policy.h asks of a policy. */
 __attribute__((noinline, cold)) static void trace(struct pw_dram_channel *c, enum pw_dram_command_kind kind,
                                                   uint32_t bank, uint64_t at, const struct pw_request *r)
 {
     const struct pw_dram_view *v = &c->view;
     bool row_command = kind == PW_DRAM_PRECHARGE || kind == PW_DRAM_ACTIVATE;
-    assert(row_command || (v->column_at[bank] <= at && v->column_from <= at));
-    assert(!row_command || v->row_at[bank] <= at);
+    assert(row_command || (v->column_at[bank] <= since_base(v, at) && v->column_from <= at));
+    assert(!row_command || v->row_at[bank] <= since_base(v, at));
     assert(!row_command || v->side->others >> bank & 1 || (c->closes_rows && kind == PW_DRAM_PRECHARGE));
     assert(kind != PW_DRAM_ACTIVATE || v->activate_from <= at);
     struct pw_dram_command command = {kind, bank, c->bank[bank].row, at, r};
     c->wiring.trace(c->wiring.client, &command);
 }
 
-/* Moves the banks whose times have come from the agendas to the view's sets. */
-static void catch_up(struct pw_dram_channel *c)
-{
-    struct pw_dram_view *v = &c->view;
-    while (v->now >= pw_agenda_next(&c->columns))
-        v->columns |= 1ULL << pw_agenda_take(&c->columns);
-    while (v->now >= pw_agenda_next(&c->activations))
-        v->rows |= 1ULL << pw_agenda_take(&c->activations);
-    while (v->now >= pw_agenda_next(&c->precharges)) {
-        uint32_t bank = pw_agenda_take(&c->precharges);
-        if (v->row_at[bank] > v->now)
-            pw_agenda_add(&c->precharges, v->row_at[bank], bank);
-        else
-            v->rows |= 1ULL << bank;
-    }
-    v->columns_next = pw_agenda_next(&c->columns);
-    v->rows_next = pw_dram_earlier(pw_agenda_next(&c->precharges), pw_agenda_next(&c->activations));
-}
-
 struct pw_dram_choice pw_dram_choose_or_close(void *channel, const struct pw_dram_view *v)
 {
     struct pw_dram_channel *c = channel;
     struct pw_dram_choice choice = c->policy->choose(c->policy_state, v);
-    if (choice.action != PW_DRAM_WAIT)
+    if (choice.action != PW_DRAM_WAIT && choice.at == v->now)
         return choice;
-    struct pw_dram_lists *other = &c->queue.side[!v->write];
-    learn_rows(c, other);
-    uint64_t unused = v->open & ~v->side->hits & ~other->seen.hits, ready = unused & v->rows;
+    learn_rows(c, c->resting);
+    uint64_t unused = v->open & ~v->side->hits & ~c->resting->seen.hits;
+    uint64_t ready = unused & pw_dram_reached(v, v->row_at, v->now);
     if (ready)
         return (struct pw_dram_choice){PW_DRAM_ROW, (uint32_t)__builtin_ctzll(ready), v->now};
-    if (unused)
-        choice.at = pw_dram_earlier(choice.at, v->rows_next);
+    for (; unused; unused &= unused - 1) {
+        uint64_t at = pw_dram_row_at(v, (uint32_t)__builtin_ctzll(unused));
+        if (at < choice.at)
+            choice = (struct pw_dram_choice){PW_DRAM_WAIT, 0, at};
+    }
     return choice;
+}
+
+enum { LONG_AGO = -(1 << 30) };
+
+/* Counts the times of banks from now on, so that they go on fitting into 32 bits. What is long over stays so. */
+__attribute__((noinline, cold)) static void move_base(struct pw_dram_view *v)
+{
+    int64_t by = (int64_t)(v->now - v->base);
+    for (uint32_t i = 0; i < PW_DRAM_MAX_BANKS; i++) {
+        int64_t column = v->column_at[i] - by, row = v->row_at[i] - by;
+        v->column_at[i] = column < LONG_AGO ? LONG_AGO : (int32_t)column;
+        v->row_at[i] = row < LONG_AGO ? LONG_AGO : (int32_t)row;
+    }
+    v->base = v->now;
 }
 
 static void choose(struct pw_dram_channel *c)
 {
-    if (c->view.now >= c->view.columns_next || c->view.now >= c->view.rows_next)
-        catch_up(c);
+    if (__builtin_expect(c->view.now - c->view.base > -LONG_AGO, 0))
+        move_base(&c->view);
     c->choice = c->choose(c->chooser, &c->view);
-}
-
-/* A bank that is ready, or was until now, must wait for its next row command until row_at. */
-static void await_row(struct pw_dram_channel *c, struct pw_agenda *agenda, uint32_t bank)
-{
-    struct pw_dram_view *v = &c->view;
-    v->rows &= ~(1ULL << bank);
-    v->rows_next = pw_dram_earlier(v->rows_next, v->row_at[bank]);
-    pw_agenda_add(agenda, v->row_at[bank], bank);
 }
 
 static void precharge(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
@@ -149,43 +149,34 @@ static void precharge(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
     if (__builtin_expect(c->wiring.trace != NULL, 0))
         trace(c, PW_DRAM_PRECHARGE, bank, at, NULL);
     v->open &= ~(1ULL << bank);
-    v->columns &= ~(1ULL << bank);
-    v->row_at[bank] = pw_dram_later(at + c->config.rp, c->bank[bank].activate_at);
-    await_row(c, &c->activations, bank);
+    v->row_at[bank] = since_base(v, pw_dram_later(at + c->config.rp, c->bank[bank].activate_at));
     c->bank[bank].first_use = v->side->others >> bank & 1 ? PW_ROW_CONFLICT : PW_ROW_MISS;
-    pw_dram_queue_close(&c->queue, &c->queue.side[v->write], bank);
-    c->queue.side[!v->write].outdated |= 1ULL << bank;
+    pw_dram_queue_close(&c->queue, c->served, bank);
+    c->resting->outdated |= 1ULL << bank;
 }
 
 static void activate(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
 {
     struct pw_dram_view *v = &c->view;
     const struct pw_dram_config *cfg = &c->config;
-    uint32_t row = c->queue.links[c->queue.side[v->write].list[bank].other].row;
+    uint32_t row = c->queue.links[c->served->list[bank].other].row;
     c->bank[bank].row = row;
     if (__builtin_expect(c->wiring.trace != NULL, 0))
         trace(c, PW_DRAM_ACTIVATE, bank, at, NULL);
     v->open |= 1ULL << bank;
-    v->column_at[bank] = at + cfg->rcd;
-    v->columns_next = pw_dram_earlier(v->columns_next, v->column_at[bank]);
-    pw_agenda_add(&c->columns, v->column_at[bank], bank);
-    v->row_at[bank] = at + cfg->ras;
-    await_row(c, &c->precharges, bank);
+    v->column_at[bank] = since_base(v, at + cfg->rcd);
+    v->row_at[bank] = since_base(v, at + cfg->ras);
     c->bank[bank].activate_at = at + cfg->rc;
     v->activate_from = at + cfg->rrd;
-    pw_dram_queue_open(&c->queue, &c->queue.side[v->write], bank, row);
-    c->queue.side[!v->write].outdated |= 1ULL << bank;
+    pw_dram_queue_open(&c->queue, c->served, bank, row);
+    c->resting->outdated |= 1ULL << bank;
 }
 
 /* After a column access the bank's row must stay open until `at`. */
-static void hold_row(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
+static void hold_row(struct pw_dram_view *v, uint32_t bank, uint64_t at)
 {
-    struct pw_dram_view *v = &c->view;
-    if (v->row_at[bank] >= at)
-        return;
-    v->row_at[bank] = at;
-    if (v->rows >> bank & 1)
-        await_row(c, &c->precharges, bank);
+    int32_t until = since_base(v, at);
+    v->row_at[bank] = v->row_at[bank] > until ? v->row_at[bank] : until;
 }
 
 static void read_done(void *object, uint64_t argument, pw_cycle now)
@@ -227,29 +218,60 @@ static void finish_read(struct pw_dram_channel *c, const struct pw_dram_entry *e
         c->wiring.read_scheduled(c->wiring.client, r);
 }
 
-static void enter(struct pw_dram_channel *c, struct pw_request *r, unsigned queue, uint32_t local_line, pw_cycle now);
+/* What became of a request that has entered a queue. */
+struct entrance {
+    uint32_t bank;
+    bool hit;          /* its row is open */
+    bool turned, seen; /* the channel has changed sides; the policy can see a difference */
+};
 
-/* A request leaves its queue, whose free place the first that waits for one will take. */
-static unsigned leave(struct pw_dram_channel *c, bool write, uint64_t age)
+/* Puts a request into a queue that has a place for it, at core cycle `now`. */
+static inline __attribute__((always_inline)) struct entrance
+enter(struct pw_dram_channel *c, const struct pw_dram_arrival *a, unsigned queue, pw_cycle now)
 {
-    unsigned queue = write ? PW_DRAM_WRITES : (unsigned)(age >> PW_DRAM_RANK_SHIFT);
-    c->count[queue]--;
-    c->inside[write]--;
-    return queue;
+    bool write = queue == PW_DRAM_WRITES;
+    uint32_t stripe = a->line >> c->line_bits;
+    uint32_t row = stripe >> c->bank_bits;
+    uint32_t hash = row ^ row >> c->bank_bits ^ row >> 2 * c->bank_bits;
+    uint32_t bank = (stripe ^ hash) & c->bank_mask;
+    assert(c->count[queue] < c->limit[queue]);
+    c->count[queue]++;
+    c->inside[write]++;
+    bool hit = (c->view.open >> bank & 1) && c->bank[bank].row == row;
+    uint64_t rank = write ? 0 : queue;
+    struct pw_dram_entry entry = {.age = rank << PW_DRAM_RANK_SHIFT | c->entered++, .queued = now, .r = a->r};
+    bool first = pw_dram_queue_add(&c->queue, &c->queue.side[write], bank, row, hit, entry);
+    bool turned = update_side(c), visible = write == c->view.write || c->closes_rows;
+    return (struct entrance){bank, hit, turned, turned || (first && visible)};
 }
 
-static void admit(struct pw_dram_channel *c, unsigned queue, pw_cycle now)
+/* A place of a queue has been taken or has become free, or the first that comes for one is another. */
+static inline void expect(struct pw_dram_channel *c, unsigned queue)
 {
-    struct pw_request *r = pw_request_list_pop(&c->waiting[queue]);
-    if (r)
-        enter(c, r, queue, c->wiring.local_line(c->wiring.client, r), now);
+    c->due[queue] = c->count[queue] == c->limit[queue] ? PW_NEVER : pw_dram_arrivals_next(&c->arrivals[queue]);
+    uint64_t next = c->due[PW_DRAM_WRITES];
+    for (unsigned rank = 0; rank < c->ranks; rank++)
+        next = pw_dram_earlier(next, c->due[rank]);
+    c->next_arrival = next;
 }
 
-static void issue_column(struct pw_dram_channel *c, uint32_t bank, uint64_t at, pw_cycle now)
+/* A request leaves its queue at clock `at`; the first that has waited for a place, if any, takes it. */
+static void leave(struct pw_dram_channel *c, unsigned queue, uint64_t at)
+{
+    struct pw_dram_arrivals *sent = &c->arrivals[queue];
+    bool was_full = c->count[queue]-- == c->limit[queue];
+    if (!was_full)
+        return;
+    if (pw_dram_arrivals_next(sent) <= at)
+        enter(c, pw_dram_arrivals_take(sent), queue, pw_dram_clock_begin(&c->clock, at));
+    expect(c, queue);
+}
+
+static void issue_column(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
 {
     const struct pw_dram_config *cfg = &c->config;
     bool write = c->view.write;
-    const struct pw_dram_entry *e = pw_dram_take_hit(&c->queue, &c->queue.side[write], bank);
+    const struct pw_dram_entry *e = pw_dram_take_hit(&c->queue, c->served, bank);
     struct pw_request *r = e->r;
     assert(r);
     const struct pw_dram_burst *b = &c->burst[r->sectors & 15];
@@ -258,112 +280,130 @@ static void issue_column(struct pw_dram_channel *c, uint32_t bank, uint64_t at, 
     struct pw_dram_counters *n = &c->wiring.counters[r->app];
     count_column(n, r->kind == PW_REQUEST_WALK, b, c->bank[bank].first_use);
     c->bank[bank].first_use = PW_ROW_HIT;
-    unsigned queue = leave(c, write, e->age);
+    unsigned queue = write ? PW_DRAM_WRITES : (unsigned)(e->age >> PW_DRAM_RANK_SHIFT);
+    c->inside[write]--;
     uint64_t next = at + b->span + c->step;
     c->column_from[write] = c->view.column_from = next;
     if (write) {
         uint64_t end = at + cfg->wl + b->data;
         c->column_from[0] = pw_dram_later(next, end + cfg->wtr);
-        hold_row(c, bank, end + cfg->wr);
+        hold_row(&c->view, bank, end + cfg->wr);
         n->writes++;
         c->drained++;
         update_side(c);
-        c->wiring.write_done(c->wiring.client, r, now);
+        c->wiring.write_done(c->wiring.client, r, pw_dram_clock_begin(&c->clock, at));
     } else {
         uint64_t end = at + cfg->cl + b->data;
         c->column_from[1] = pw_dram_later(next, end > cfg->wl ? end - cfg->wl : 0);
-        hold_row(c, bank, at + b->span + cfg->rtp);
+        hold_row(&c->view, bank, at + b->span + cfg->rtp);
         c->owed -= c->owed > 0;
         update_side(c);
         finish_read(c, e, n, end);
     }
-    admit(c, queue, now);
+    leave(c, queue, at);
 }
 
-/* Carries out what was chosen and goes on to the next clock to be looked at. */
-static void carry_out(struct pw_dram_channel *c, pw_cycle now)
+/* Carries out what was chosen and chooses for the next clock to be looked at. */
+static void carry_out(struct pw_dram_channel *c)
 {
     uint64_t at = c->choice.at;
     uint32_t bank = c->choice.bank;
     c->view.now = at + 1;
     if (c->choice.action == PW_DRAM_COLUMN)
-        issue_column(c, bank, at, now);
+        issue_column(c, bank, at);
     else if (c->choice.action == PW_DRAM_WAIT)
         c->view.now = at;
     else if (c->view.open >> bank & 1)
         precharge(c, bank, at);
     else
         activate(c, bank, at);
+    choose(c);
 }
 
-static void issue(void *object, uint64_t argument, pw_cycle now);
-
-/* Has the clock `at`, which begins at core cycle `begin`, looked at, and no longer a later one. */
-static void wake_at(struct pw_dram_channel *c, uint64_t at, pw_cycle begin)
-{
-    c->wake = at;
-    pw_events_post(c->wiring.events, begin, issue, c, at);
-}
-
-static void issue(void *object, uint64_t argument, pw_cycle now)
-{
-    struct pw_dram_channel *c = object;
-    if (argument != c->wake)
-        return;
-    c->wake = PW_NEVER;
-    c->issuing = true;
-    if (c->stale)
-        c->choice = (struct pw_dram_choice){.action = PW_DRAM_WAIT, .at = pw_dram_later(c->view.now, argument)};
-    pw_cycle begin;
-    do {
-        carry_out(c, now);
-        choose(c);
-        begin = pw_dram_clock_begin(&c->clock, c->choice.at);
-    } while (begin <= now && c->choice.at != PW_NEVER);
-    c->stale = false;
-    c->issuing = false;
-    if (c->choice.at != PW_NEVER)
-        wake_at(c, c->choice.at, begin);
-}
-
-/* An arrival that a policy can see may go before what was chosen. */
-static void choose_again(struct pw_dram_channel *c, uint32_t bank, bool hit, bool turned, pw_cycle now)
+/* A request that a policy can see has come at clock `now` and may go before what was chosen. */
+static void reconsider(struct pw_dram_channel *c, uint64_t now, const struct entrance *e)
 {
     struct pw_dram_view *v = &c->view;
-    c->stale = true;
-    v->now = pw_dram_later(v->now, pw_dram_clock_first(&c->clock, now));
-    uint64_t at = turned ? v->now : hit ? pw_dram_column_at(v, bank) : pw_dram_row_at(v, bank);
-    if (at < c->wake)
-        wake_at(c, at, pw_dram_clock_begin(&c->clock, at));
+    v->now = pw_dram_later(v->now, now);
+    uint64_t at = e->turned ? v->now : e->hit ? pw_dram_column_at(v, e->bank) : pw_dram_row_at(v, e->bank);
+    c->choice.action = PW_DRAM_WAIT;
+    c->choice.at = pw_dram_earlier(at, c->choice.at);
 }
 
-/* Puts a request into a queue that has a place for it. */
-static void enter(struct pw_dram_channel *c, struct pw_request *r, unsigned queue, uint32_t local_line, pw_cycle now)
+/* The next request that is due arrives. */
+static void arrive(struct pw_dram_channel *c)
 {
-    bool write = queue == PW_DRAM_WRITES;
-    uint32_t stripe = local_line >> c->line_bits;
-    uint32_t row = stripe >> c->bank_bits;
-    uint32_t hash = row ^ row >> c->bank_bits ^ row >> 2 * c->bank_bits;
-    uint32_t bank = (stripe ^ hash) & c->bank_mask;
-    assert(c->count[queue] < c->limit[queue] && r->sectors & 15);
-    c->count[queue]++;
-    c->inside[write]++;
-    bool hit = (c->view.open >> bank & 1) && c->bank[bank].row == row;
-    uint64_t rank = write ? 0 : queue;
-    struct pw_dram_entry entry = {.age = rank << PW_DRAM_RANK_SHIFT | c->arrivals++, .queued = now, .r = r};
-    bool first = pw_dram_queue_add(&c->queue, &c->queue.side[write], bank, row, hit, entry);
-    bool turned = update_side(c), seen = write == c->view.write || c->closes_rows;
-    if ((turned || (first && seen)) && !c->issuing)
-        choose_again(c, bank, hit, turned, now);
+    unsigned queue = 0;
+    while (queue < c->ranks && c->due[queue] != c->next_arrival)
+        queue++;
+    if (queue == c->ranks)
+        queue = PW_DRAM_WRITES;
+    const struct pw_dram_arrival *a = pw_dram_arrivals_take(&c->arrivals[queue]);
+    struct entrance e = enter(c, a, queue, a->cycle);
+    expect(c, queue);
+    if (e.seen)
+        reconsider(c, a->clock, &e);
 }
 
-void pw_dram_submit(struct pw_dram_channel *c, struct pw_request *r, uint32_t local_line, pw_cycle now)
+/* Simulates all that happens before clock `limit`. */
+static void advance(struct pw_dram_channel *c, uint64_t limit)
+{
+    for (;;) {
+        uint64_t arrival = c->next_arrival;
+        if (arrival <= c->choice.at) {
+            if (arrival >= limit)
+                return;
+            arrive(c);
+        } else {
+            if (c->choice.at >= limit)
+                return;
+            carry_out(c);
+        }
+    }
+}
+
+static void simulate(void *object, uint64_t argument, pw_cycle now);
+
+/* Has the channel simulated again by the time at which the next read could have its data. */
+static void await_data(struct pw_dram_channel *c)
+{
+    uint64_t next = pw_dram_earlier(c->choice.at, c->next_arrival);
+    if (next == PW_NEVER)
+        return;
+    pw_cycle at = pw_dram_clock_begin(&c->clock, pw_dram_later(next, c->column_from[0]) + c->to_data);
+    if (at >= c->wake)
+        return;
+    c->wake = at;
+    pw_events_post(c->wiring.events, at, simulate, c, 0);
+}
+
+static void simulate(void *object, uint64_t argument, pw_cycle now)
+{
+    (void)argument;
+    struct pw_dram_channel *c = object;
+    if (now != c->wake) /* an earlier one has taken its place */
+        return;
+    c->wake = PW_NEVER;
+    advance(c, pw_dram_clock_first(&c->clock, now + c->within_cycle));
+    await_data(c);
+}
+
+void pw_dram_bring_up_to_date(struct pw_dram_channel *c, pw_cycle now)
+{
+    advance(c, pw_dram_clock_first(&c->clock, now));
+}
+
+void pw_dram_submit(struct pw_dram_channel *c, struct pw_request *r, uint32_t local_line, pw_cycle at)
 {
     unsigned queue = PW_DRAM_WRITES;
     if (r->kind != PW_REQUEST_WRITEBACK)
         queue = c->policy->rank ? c->policy->rank(c->policy_state, r) : 0;
-    if (c->waiting[queue].first || c->count[queue] == c->limit[queue])
-        pw_request_list_push(&c->waiting[queue], r);
-    else
-        enter(c, r, queue, local_line, now);
+    assert(r->sectors & 15 && queue < PW_DRAM_QUEUES);
+    struct pw_dram_arrival a = {pw_dram_clock_first(&c->clock, at), at, r, local_line};
+    if (!pw_dram_arrivals_add(&c->arrivals[queue], &a))
+        pw_events_out_of_memory(c->wiring.events);
+    else if (a.clock < c->due[queue] && c->count[queue] < c->limit[queue])
+        expect(c, queue);
+    if (at < c->wake)
+        await_data(c);
 }

@@ -1,10 +1,10 @@
 /* One DRAM channel: banks, rows, data-sheet timings and a queue whose order a policy decides.
  *
  * The channel works at the level of commands (precharge, activate, column access): each may issue no earlier than the
- * timings allow, one command per DRAM clock, and the data bus carries one burst at a time. Nothing is polled: after
- * each command the channel posts one event for the next moment at which some command may issue. Writes are collected
- * and drained in groups (from the high mark on, or when there is nothing to read, down to the low mark; dram.c says
- * what happens when writes never end). Refresh is left out.
+ * timings allow, one command per DRAM clock, and the data bus carries one burst at a time. Nothing is polled, and no
+ * event is spent on a command: a window of them is simulated at once, a little late (dram.c). Writes are collected and
+ * drained in groups (from the high mark on, or when there is nothing to read, down to the low mark; dram.c says what
+ * happens when writes never end). Refresh is left out.
  *
  * Rows. Open rows stay open until another row is wanted. With closed rows a bank is precharged as soon as the timings
  * allow, once no read and no write for its row waits: by a command of its own, in a clock that the schedule leaves
@@ -75,8 +75,6 @@ struct pw_dram_wiring {
     uint32_t channel;                  /* its number */
     uint32_t core_mhz;
     void *client; /* the L2 slices of this channel; a callback may submit */
-    /* The number within the channel of the line of a request that has waited for a place in its queue. */
-    uint32_t (*local_line)(void *client, const struct pw_request *r);
     /* Optional: a read's column access has issued, so that its data will soon be here: a hint, for the host's
      * caches. */
     void (*read_scheduled)(void *client, const struct pw_request *r);
@@ -95,16 +93,20 @@ enum pw_status pw_dram_channel_create(const struct pw_dram_config *config, const
                                       struct pw_dram_channel **out, struct pw_error *err);
 void pw_dram_channel_destroy(struct pw_dram_channel *c);
 
-/* Takes a request that arrives at core cycle `now` (call from an event at that time): into its queue, or to wait before
- * it. `local_line` is the number of its line within the channel: consecutive lines lie in one row until it ends, rows
- * go round the banks, and the bank is hashed with the row number. Kind PW_REQUEST_WRITEBACK writes, every other kind
- * reads. The burst length follows from the number of sectors, rounded up to burst_bytes. */
-void pw_dram_submit(struct pw_dram_channel *c, struct pw_request *r, uint32_t local_line, pw_cycle now);
+/* Takes a request that arrives at core cycle `at`, now or later: into its queue, or to wait before it. `local_line` is
+ * the number of its line within the channel: consecutive lines lie in one row until it ends, rows go round the banks,
+ * and the bank is hashed with the row number. Kind PW_REQUEST_WRITEBACK writes, every other kind reads. The burst
+ * length follows from the number of sectors, rounded up to burst_bytes. */
+void pw_dram_submit(struct pw_dram_channel *c, struct pw_request *r, uint32_t local_line, pw_cycle at);
+
+/* Simulates all commands that issue before core cycle `now`, which must not lie ahead: before counters are read, an
+ * epoch of the schedule begins, or somebody looks inside. */
+void pw_dram_bring_up_to_date(struct pw_dram_channel *c, pw_cycle now);
 
 /* Requests inside (queues and in flight), for the forward-progress report and the end-of-run identities. */
 size_t pw_dram_pending(const struct pw_dram_channel *c);
 
-/* Requests that wait for a place in a queue. */
+/* Requests that are on their way or wait for a place in a queue. */
 size_t pw_dram_waiting(const struct pw_dram_channel *c);
 
 /* Registers dram.* under the names of the design document. */

@@ -12,7 +12,7 @@ size_t pw_dram_waiting(const struct pw_dram_channel *c)
 {
     size_t sum = 0;
     for (unsigned i = 0; i < PW_DRAM_QUEUES; i++)
-        sum += c->waiting[i].count;
+        sum += c->arrivals[i].count;
     return sum;
 }
 
@@ -32,13 +32,15 @@ static void prepare_bursts(struct pw_dram_channel *c)
         uint32_t span = (bursts - 1) * c->step;
         c->burst[sectors] = (struct pw_dram_burst){bursts * cfg->burst_bytes, span, span + clocks, bursts * clocks};
     }
+    c->to_data = cfg->cl + c->burst[1].data;
+    c->within_cycle = c->to_data * c->clock.core < c->clock.dram;
 }
 
 /* How many requests each queue holds; returns the sum. */
 static uint32_t divide_places(struct pw_dram_channel *c)
 {
     uint32_t sum = c->limit[PW_DRAM_WRITES] = c->config.write_queue;
-    for (unsigned rank = 0; rank < (c->policy->rank ? PW_DRAM_RANKS : 1); rank++) {
+    for (unsigned rank = 0; rank < c->ranks; rank++) {
         c->limit[rank] = c->policy->entries[rank] ? c->policy->entries[rank] : c->config.read_queue;
         sum += c->limit[rank];
     }
@@ -52,12 +54,10 @@ static void prepare_banks(struct pw_dram_channel *c)
     c->bank_mask = c->config.banks - 1;
     for (unsigned i = 0; i < c->config.banks; i++)
         c->bank[i].first_use = PW_ROW_MISS;
-    c->view.rows = UINT64_MAX;
-    c->view.columns_next = c->view.rows_next = PW_NEVER;
-    c->view.side = &c->queue.side[0].seen;
-    pw_agenda_init(&c->columns);
-    pw_agenda_init(&c->precharges);
-    pw_agenda_init(&c->activations);
+    c->view.banks = c->config.banks;
+    c->served = &c->queue.side[0];
+    c->resting = &c->queue.side[1];
+    c->view.side = &c->served->seen;
 }
 
 static enum pw_status create_policy(struct pw_dram_channel *c, struct pw_error *err)
@@ -86,6 +86,10 @@ enum pw_status pw_dram_channel_create(const struct pw_dram_config *config, const
     c->clock = pw_dram_clock_of(wiring->core_mhz, config->clock_mhz);
     c->choice.at = PW_NEVER;
     c->wake = PW_NEVER;
+    c->next_arrival = PW_NEVER;
+    for (unsigned queue = 0; queue < PW_DRAM_QUEUES; queue++)
+        c->due[queue] = PW_NEVER;
+    c->ranks = c->policy->rank ? PW_DRAM_RANKS : 1;
     c->group = config->write_high - config->write_low;
     c->closes_rows = config->rows == PW_DRAM_ROWS_CLOSED;
     prepare_banks(c);
@@ -105,5 +109,7 @@ void pw_dram_channel_destroy(struct pw_dram_channel *c)
     if (!c)
         return;
     pw_dram_queue_release(&c->queue);
+    for (unsigned queue = 0; queue < PW_DRAM_QUEUES; queue++)
+        pw_dram_arrivals_release(&c->arrivals[queue]);
     free(c);
 }

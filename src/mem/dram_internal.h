@@ -3,7 +3,7 @@
 #define PW_MEM_DRAM_INTERNAL_H
 
 #include "mem/dram.h"
-#include "mem/dram_agenda.h"
+#include "mem/dram_arrivals.h"
 #include "mem/dram_clock.h"
 #include "mem/dram_queue.h"
 
@@ -29,29 +29,31 @@ enum { PW_DRAM_WRITES = PW_DRAM_RANKS, PW_DRAM_QUEUES };
 struct pw_dram_channel {
     struct pw_dram_view view;
     struct pw_dram_choice choice;
-    bool stale;                               /* the choice must be made again before it is carried out */
-    bool issuing;                             /* inside the issue loop, which chooses again by itself */
-    uint64_t wake;                            /* clock of the event that counts, or PW_NEVER */
-    struct pw_agenda columns;                 /* open banks that are not in the view's columns */
-    struct pw_agenda precharges, activations; /* open and closed banks that are not in the view's rows */
-    struct pw_dram_bank bank[PW_DRAM_MAX_BANKS];
+    pw_cycle wake;                          /* of the event that counts, or PW_NEVER */
+    struct pw_dram_lists *served, *resting; /* the side whose turn it is, and the other */
+    uint64_t next_arrival;                  /* the earliest of those that are due */
+    uint64_t due[PW_DRAM_QUEUES];           /* clock of the next arrival; PW_NEVER: none, or the queue is full */
+    struct pw_dram_arrivals arrivals[PW_DRAM_QUEUES];
     uint64_t column_from[2]; /* by side: 0 reads, 1 writes */
     uint32_t inside[2];      /* by side: requests in its queues */
     uint32_t count[PW_DRAM_QUEUES], limit[PW_DRAM_QUEUES];
+    unsigned ranks;         /* of reads that there are */
     bool closes_rows;       /* that no request waits for */
+    bool within_cycle;      /* to_data may be less than a core cycle */
+    uint32_t to_data;       /* clocks from a read's column access to its last data, at least */
     uint32_t group;         /* writes, or reads after them, in one turn while both wait */
     uint32_t drained, owed; /* writes issued in this turn; reads still due before the next turn of writes */
-    uint64_t in_flight, arrivals;
-    struct pw_dram_clock clock;
-    struct pw_dram_burst burst[16];
-    uint32_t step; /* clocks between two column commands */
+    uint32_t step;          /* clocks between two column commands */
     uint32_t line_bits, bank_bits, bank_mask;
+    uint64_t in_flight, entered;
+    struct pw_dram_clock clock;
     const struct pw_dram_policy *policy;
     void *policy_state;
     struct pw_dram_choice (*choose)(void *chooser,
                                     const struct pw_dram_view *view); /* the policy's, or the one below */
     void *chooser;
-    struct pw_request_list waiting[PW_DRAM_QUEUES]; /* for a place in a queue */
+    struct pw_dram_burst burst[16];
+    struct pw_dram_bank bank[PW_DRAM_MAX_BANKS];
     struct pw_dram_config config;
     struct pw_dram_wiring wiring;
     struct pw_dram_queue queue;

@@ -58,24 +58,17 @@ static void dram_write_done(void *client, struct pw_request *r, pw_cycle now)
     pw_request_give(m->pool, r);
 }
 
-static uint32_t local_line(void *client, const struct pw_request *r)
-{
-    const struct pw_channel *c = client;
-    return pw_channel_line(c->memory->slices[r->slice].map, r->line);
-}
-
-static void arrive_at_dram(void *object, uint64_t argument, pw_cycle now)
-{
-    struct pw_channel *c = object;
-    struct pw_request *r = (struct pw_request *)(uintptr_t)argument;
-    pw_dram_submit(c->dram, r, local_line(c, r), now);
-}
-
 void pw_memory_to_dram(struct pw_slice *s, struct pw_request *r, pw_cycle at)
 {
-    struct pw_memory *m = s->memory;
-    pw_events_post(m->events, at + m->config.dram.path, arrive_at_dram, &m->channels[s->channel],
-                   (uint64_t)(uintptr_t)r);
+    struct pw_channel *c = &s->memory->channels[s->channel];
+    pw_dram_submit(c->dram, r, pw_channel_line(s->map, r->line), at + s->memory->config.dram.path);
+}
+
+void pw_memory_bring_up_to_date(void *memory, pw_cycle now)
+{
+    struct pw_memory *m = memory;
+    for (uint32_t i = 0; i < m->config.dram.channels; i++)
+        pw_dram_bring_up_to_date(m->channels[i].dram, now);
 }
 
 static void deliver_to_sm(void *object, uint64_t argument, pw_cycle now)
@@ -195,7 +188,6 @@ static enum pw_status create_channels(struct pw_memory *m, struct pw_error *err)
                                         .channel = i,
                                         .core_mhz = m->config.core_mhz,
                                         .client = c,
-                                        .local_line = local_line,
                                         .read_scheduled = dram_read_scheduled,
                                         .read_done = dram_read_done,
                                         .write_done = dram_write_done};
@@ -217,6 +209,8 @@ static enum pw_status create_policies(struct pw_memory *m, struct pw_error *err)
         m->slices[i].asks = m->walks->use || m->walks->happened;
     enum pw_status status =
         pw_policy_use_init(&m->schedule_use, c->policies, "dram.schedule", schedule, &c->dram.schedule, c->apps, err);
+    m->schedule_use.catch_up = pw_memory_bring_up_to_date;
+    m->schedule_use.owner = m;
     if (status == PW_OK)
         status = pw_policy_use_init(&m->walks_use, c->policies, "l2.walks", walks, &c->l2.walks, c->apps, err);
     return status == PW_OK ? pw_policy_use_add(&m->walks_use, NULL, &m->walks_state, err) : status;

@@ -63,6 +63,9 @@ void pw_memory_send_direct(struct pw_memory *m, struct pw_request *r, pw_cycle a
  * request for the frame may be under way. */
 void pw_memory_forget_frame(struct pw_memory *m, unsigned app, pw_pfn frame);
 
+/* DRAM channels are simulated a little behind time (dram.c): makes up for it, so that counters stand at `now`. */
+void pw_memory_bring_up_to_date(void *memory, pw_cycle now);
+
 /* Requests anywhere between the crossbar and DRAM; and a few lines on what waits, for the progress report. */
 uint64_t pw_memory_pending(const struct pw_memory *m);
 size_t pw_memory_describe(const struct pw_memory *m, char *out, size_t capacity);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 struct pw_policy_instance {
+    const struct pw_policy_use *use;
     void *state;
     struct pw_epochs epochs;
     struct pw_policy_instance *next;
@@ -83,6 +84,7 @@ enum pw_status pw_policy_use_add(struct pw_policy_use *u, const void *environmen
         free(i);
         return status;
     }
+    i->use = u;
     i->next = u->instances;
     u->instances = i;
     *out_state = i->state;
@@ -110,11 +112,19 @@ enum pw_status pw_policies_register(struct pw_policies *all, struct pw_stats *st
     return status;
 }
 
+static pw_cycle epoch(void *object, pw_cycle now)
+{
+    const struct pw_policy_instance *i = object;
+    if (i->use->catch_up)
+        i->use->catch_up(i->use->owner, now);
+    return i->use->policy->epoch(i->state, now);
+}
+
 void pw_policies_begin(struct pw_policies *all, struct pw_events *events)
 {
     for (struct pw_policy_use *u = all->first; u; u = u->next)
         for (struct pw_policy_instance *i = u->policy->epoch ? u->instances : NULL; i; i = i->next) {
-            i->epochs = (struct pw_epochs){events, i->state, u->policy->epoch};
+            i->epochs = (struct pw_epochs){events, i, epoch};
             pw_epochs_begin(&i->epochs, events->now);
         }
 }

@@ -21,6 +21,9 @@ struct pw_policy_use {
     char (*names)[PW_METRIC_NAME_CAPACITY]; /* of its metrics */
     unsigned apps;
     struct pw_policy_instance *instances;
+    /* NULL, or called before an epoch: of a mechanism that simulates behind time, which must not fall into it. */
+    void (*catch_up)(void *owner, pw_cycle now);
+    void *owner;
     struct pw_policies *list; /* that it is in, or NULL */
     struct pw_policy_use *next;
 };

@@ -205,6 +205,7 @@ static void run_until(struct dram_fixture *f, pw_cycle time)
 {
     bool stop = false;
     pw_events_run(f->events, time, &stop);
+    pw_dram_bring_up_to_date(f->channel, time);
 }
 
 static void ranks_go_before_age(void **state)

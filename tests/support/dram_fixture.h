@@ -27,6 +27,7 @@ struct dram_item {
 struct dram_fixture {
     struct pw_dram_config config;
     struct pw_dram_wiring wiring;
+    struct pw_policies policies; /* the schedule */
     struct pw_policy_use schedule;
     struct pw_events *events;
     struct pw_dram_channel *channel;
@@ -87,12 +88,6 @@ static inline void dram_fixture_given_back(void *client, struct pw_request *r, p
     dram_item_of(r)->done = now;
 }
 
-static inline uint32_t dram_fixture_line(void *client, const struct pw_request *r)
-{
-    (void)client;
-    return dram_item_of(r)->local_line;
-}
-
 static inline void dram_fixture_arrive(void *object, uint64_t argument, pw_cycle now)
 {
     struct dram_fixture *f = object;
@@ -125,12 +120,11 @@ static inline struct dram_fixture *dram_fixture_with(struct pw_dram_config confi
         .channel = channel,
         .core_mhz = core_mhz,
         .client = f,
-        .local_line = dram_fixture_line,
         .read_done = dram_fixture_given_back,
         .write_done = dram_fixture_given_back,
         .trace = dram_fixture_trace,
     };
-    if (pw_policy_use_init(&f->schedule, NULL, "dram.schedule", head, &config.schedule, PW_MAX_APPS, &err) ||
+    if (pw_policy_use_init(&f->schedule, &f->policies, "dram.schedule", head, &config.schedule, PW_MAX_APPS, &err) ||
         pw_dram_channel_create(&config, &f->wiring, &f->channel, &err))
         fail_msg("%s", err.message);
     return f;

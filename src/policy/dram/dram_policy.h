@@ -4,31 +4,37 @@
  * command. It moves nothing itself. Reads and writes wait apart and the channel decides which of the two it serves
  * (write drain); the view shows only the side that is being served.
  *
- * Order. `rank` is called exactly once for each read, when it arrives at the channel, and sees the whole request
- * (application, kind, level of the page table). Each rank has a queue of its own, and a read waits before it only while
- * that one is full; writes have no ranks. A request's `age` is (rank << PW_DRAM_RANK_SHIFT) + its number of arrival in
- * its queue, so one comparison orders two requests by rank and then by arrival. A policy without ranks leaves it NULL.
- * The golden, silver and normal queues of MASK, Section 5.4, are three ranks: a page-table read is 0, a data request of
- * the application whose turn it is (a quota counted in the policy's state) is 1, everything else 2; `entries` gives
- * their sizes.
+ * Order. `rank` is called exactly once for each read, when it is sent to the channel (dram.path before it arrives), and
+ * sees the whole request (application, kind, level of the page table). Each rank has a queue of its own, and a read
+ * waits before it only while that one is full; writes have no ranks. A request's `age` is (rank << PW_DRAM_RANK_SHIFT)
+ * + the number of requests that have entered before it, so one comparison orders two requests by rank and then by
+ * arrival. A policy without ranks leaves it NULL. The golden, silver and normal queues of MASK, Section 5.4, are three
+ * ranks: a page-table read is 0, a data request of the application whose turn it is (a quota counted in the policy's
+ * state) is 1, everything else 2; `entries` gives their sizes.
  *
  * Turns. Ranks in `ends_write_turn` do not wait for writes: such a read ends a turn of writing when it enters its
  * queue, after the command under way, and there is no other turn until none of them is left. A policy that puts reads
  * without end there starves the writes.
  *
- * Choice. `choose` names the command to issue at clock `now`, or PW_DRAM_WAIT and a later clock at which to be asked
- * again; that may be earlier than a command can go, never later than the policy wants one. It is asked again before
- * that when a request arrives at the head of a bank's list. Two commands exist per bank:
+ * Choice. `choose` names the next command and the clock at which it issues, `now` or later. Where it cannot tell yet
+ * what comes next it says PW_DRAM_WAIT and at which later clock it is to be asked again; that may be earlier than a
+ * command can go, never later than the policy wants one. It is asked again before its choice is carried out when a
+ * request arrives at the head of a bank's list. Two commands exist per bank:
  * PW_DRAM_COLUMN   transfers the bank's first request for the open row; the bank must be in `hits` and
- *                  pw_dram_column_at must not lie after `now`.
+ *                  pw_dram_column_at must not lie after the clock.
  * PW_DRAM_ROW      works for the bank's first request for another row: precharges the bank when a row is open and
  *                  activates the request's row when none is. The bank must be in `others` and pw_dram_row_at must not
- *                  lie after `now`. Requests for the row that is closed go back among the others.
- * A policy must not wait for ever while a request is there. What an epoch changes shows in the choices made after it.
- * The channel checks the timings of a command only where its commands are traced, as they are in the tests.
+ *                  lie after the clock. Requests for the row that is closed go back among the others.
+ * A policy must not wait for ever while a request is there. What an epoch changes shows in the commands that issue
+ * from then on. The channel checks the timings of a command only where its commands are traced, as they are in the
+ * tests.
  *
- * Speed. Sets of banks are masks, and the masks of banks whose own timings have passed are kept by the channel, so that
- * a policy need look only at the ages of those that can really go. */
+ * Time. A channel simulates its commands a little after they issue (src/mem/dram.c), each with what could be known
+ * then. So `choose` must go by the view, by its own state and by what the latest epoch left there, and must not ask
+ * other units how they stand; `rank` may.
+ *
+ * Speed. Sets of banks are masks, and those whose own timings have passed are found all at once (pw_dram_reached), so
+ * that a policy need look only at the ages of those that can really go. */
 #ifndef PW_POLICY_DRAM_H
 #define PW_POLICY_DRAM_H
 
@@ -45,18 +51,19 @@ struct pw_dram_side {
     uint64_t other_age[PW_DRAM_MAX_BANKS];
 };
 
-/* All times are DRAM clocks. */
+/* All times are DRAM clocks; those of banks are counted from `base`, which moves along with time. */
 struct pw_dram_view {
-    uint64_t now;                     /* the clock of the command that is to be chosen */
-    uint64_t column_from;             /* the first at which the data bus allows a column access of this side */
-    uint64_t activate_from;           /* RRD after the last activation in the channel */
-    uint64_t open;                    /* banks with an open row */
-    uint64_t columns, rows;           /* banks whose column_at (of an open row), row_at have come */
-    uint64_t columns_next, rows_next; /* when the next bank may join these; not later than it does */
+    uint64_t now;           /* the clock of the command that is to be chosen */
+    uint64_t column_from;   /* the first at which the data bus allows a column access of this side */
+    uint64_t activate_from; /* RRD after the last activation in the channel */
+    uint64_t open;          /* banks with an open row */
+    uint64_t base;
     const struct pw_dram_side *side;
+    uint32_t banks;
     bool write;
-    uint64_t column_at[PW_DRAM_MAX_BANKS]; /* RCD after the activation */
-    uint64_t row_at[PW_DRAM_MAX_BANKS];    /* earliest precharge of an open bank, activation of a closed one */
+    _Alignas(16) int32_t column_at[PW_DRAM_MAX_BANKS]; /* of an open bank: RCD after the activation */
+    /* The earliest precharge of an open bank, activation of a closed one. */
+    _Alignas(16) int32_t row_at[PW_DRAM_MAX_BANKS];
 };
 
 enum pw_dram_action { PW_DRAM_WAIT, PW_DRAM_COLUMN, PW_DRAM_ROW };
@@ -64,7 +71,7 @@ enum pw_dram_action { PW_DRAM_WAIT, PW_DRAM_COLUMN, PW_DRAM_ROW };
 struct pw_dram_choice {
     enum pw_dram_action action;
     uint32_t bank;
-    uint64_t at; /* of PW_DRAM_WAIT: when to ask again, PW_NEVER where no request is there; else `now` */
+    uint64_t at; /* its clock; of PW_DRAM_WAIT: when to ask again, PW_NEVER where no request is there */
 };
 
 /* A policy has an instance in each channel. */
@@ -98,15 +105,53 @@ static inline uint64_t pw_dram_earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* When a bank's first request for its open row could be transferred, if nothing came before it. */
 static inline uint64_t pw_dram_column_at(const struct pw_dram_view *v, uint32_t bank)
 {
-    return pw_dram_later(pw_dram_later(v->now, v->column_from), v->column_at[bank]);
+    return pw_dram_later(pw_dram_later(v->now, v->column_from), v->base + (uint64_t)(int64_t)v->column_at[bank]);
 }
 
+/* When a bank could be precharged, if a row is open, or activated. */
 static inline uint64_t pw_dram_row_at(const struct pw_dram_view *v, uint32_t bank)
 {
     uint64_t from = v->open >> bank & 1 ? v->now : pw_dram_later(v->now, v->activate_from);
-    return pw_dram_later(from, v->row_at[bank]);
+    return pw_dram_later(from, v->base + (uint64_t)(int64_t)v->row_at[bank]);
+}
+
+typedef int32_t pw_four_clocks __attribute__((vector_size(16)));
+
+/* Of sixteen times those that are later than four equal ones. */
+static inline uint32_t pw_dram_later_of_16(const int32_t *times, pw_four_clocks than)
+{
+    const pw_four_clocks *at = (const pw_four_clocks *)(const void *)times;
+    pw_four_clocks later = (at[0] > than) & (pw_four_clocks){1, 2, 4, 8};
+    later |= (at[1] > than) & (pw_four_clocks){1 << 4, 2 << 4, 4 << 4, 8 << 4};
+    later |= (at[2] > than) & (pw_four_clocks){1 << 8, 2 << 8, 4 << 8, 8 << 8};
+    later |= (at[3] > than) & (pw_four_clocks){1 << 12, 2 << 12, 4 << 12, 8 << 12};
+    return (uint32_t)(later[0] | later[1] | later[2] | later[3]);
+}
+
+/* The banks whose entry in column_at or row_at has come by `clock`; bits of banks that do not exist mean nothing. */
+static inline uint64_t pw_dram_reached(const struct pw_dram_view *v, const int32_t *at, uint64_t clock)
+{
+    const int32_t by = (int32_t)(clock - v->base);
+    uint64_t later = 0;
+    for (uint32_t bank = 0; bank < v->banks; bank += 16)
+        later |= (uint64_t)pw_dram_later_of_16(at + bank, (pw_four_clocks){by, by, by, by}) << bank;
+    return ~later;
+}
+
+/* The earliest of the entries of a set of banks, PW_NEVER of an empty one. */
+static inline uint64_t pw_dram_earliest(const struct pw_dram_view *v, const int32_t *at, uint64_t banks)
+{
+    int32_t first = INT32_MAX;
+    if (!banks)
+        return PW_NEVER;
+    for (; banks; banks &= banks - 1) {
+        int32_t its = at[__builtin_ctzll(banks)];
+        first = its < first ? its : first;
+    }
+    return v->base + (uint64_t)(int64_t)first;
 }
 
 /* The bank of a non-empty set whose entry is the smallest. */

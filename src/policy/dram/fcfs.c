@@ -22,8 +22,6 @@ static struct pw_dram_choice choose(void *state, const struct pw_dram_view *v)
         if (side->other_age[bank] < age)
             oldest = (struct pw_dram_choice){PW_DRAM_ROW, bank, pw_dram_row_at(v, bank)};
     }
-    if (oldest.at > v->now)
-        oldest.action = PW_DRAM_WAIT;
     return oldest;
 }
 

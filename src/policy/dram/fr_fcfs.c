@@ -10,27 +10,32 @@
  * pushed back by such runs is the effect MASK, Section 4.3, measures. */
 #include "policy/dram/dram_policy.h"
 
+/* The command for `clock`, at which one can go if the data bus, or RRD, lets it. */
+static struct pw_dram_choice choose_for(const struct pw_dram_view *v, uint64_t wanted, uint64_t clock)
+{
+    const struct pw_dram_side *side = v->side;
+    if (side->hits && v->column_from <= clock) {
+        uint64_t columns = side->hits & pw_dram_reached(v, v->column_at, clock);
+        if (columns)
+            return (struct pw_dram_choice){PW_DRAM_COLUMN, pw_dram_oldest(columns, side->hit_age), clock};
+    }
+    uint64_t rows = v->activate_from <= clock ? wanted : wanted & v->open;
+    if (rows && (rows &= pw_dram_reached(v, v->row_at, clock)))
+        return (struct pw_dram_choice){PW_DRAM_ROW, pw_dram_oldest(rows, side->other_age), clock};
+    return (struct pw_dram_choice){PW_DRAM_WAIT, 0, PW_NEVER};
+}
+
 static struct pw_dram_choice choose(void *state, const struct pw_dram_view *v)
 {
     (void)state;
-    const struct pw_dram_side *side = v->side;
-    uint64_t columns = side->hits & v->columns;
-    if (columns && v->column_from <= v->now)
-        return (struct pw_dram_choice){PW_DRAM_COLUMN, pw_dram_oldest(columns, side->hit_age), v->now};
-
-    uint64_t wanted = side->others & ~side->hits, ready = wanted & v->rows;
-    uint64_t rows = v->activate_from <= v->now ? ready : ready & v->open;
-    if (rows)
-        return (struct pw_dram_choice){PW_DRAM_ROW, pw_dram_oldest(rows, side->other_age), v->now};
-
-    uint64_t at = ready ? v->activate_from : PW_NEVER;
-    if (wanted & ~ready && v->rows_next < at)
-        at = v->rows_next;
-    if (side->hits) {
-        uint64_t column_at = columns ? v->column_from : pw_dram_later(v->column_from, v->columns_next);
-        at = column_at < at ? column_at : at;
-    }
-    return (struct pw_dram_choice){PW_DRAM_WAIT, 0, at};
+    uint64_t hits = v->side->hits, wanted = v->side->others & ~hits;
+    struct pw_dram_choice choice = choose_for(v, wanted, v->now);
+    if (choice.action != PW_DRAM_WAIT || !(hits | wanted))
+        return choice;
+    uint64_t column = pw_dram_later(v->column_from, pw_dram_earliest(v, v->column_at, hits));
+    uint64_t precharge = pw_dram_earliest(v, v->row_at, wanted & v->open);
+    uint64_t activate = pw_dram_later(v->activate_from, pw_dram_earliest(v, v->row_at, wanted & ~v->open));
+    return choose_for(v, wanted, pw_dram_earlier(column, pw_dram_earlier(precharge, activate)));
 }
 
 extern const struct pw_dram_policy pw_dram_policy_fr_fcfs;
