@@ -1,6 +1,7 @@
 /* The plain TLB organisation under random operations, against one plain LRU list per set. */
 #include "policies.h"
 #include "policy/tlb/tlb_policy.h"
+#include "policy/tlb/wide.h"
 #include "sim/random.h"
 
 #include <setjmp.h>
@@ -119,7 +120,18 @@ static void check_contents(const struct pw_tlb_policy *policy, void *t, struct m
     assert_int_equal(stored, expected);
 }
 
-static void run(const struct pw_tlb_policy *policy, uint32_t entries, uint32_t ways, uint32_t subpages)
+/* The first pages from `from` on that share an eighth of the buckets of a wide array (policy/tlb/wide.h), many more
+ * than have room there; of the first address space. */
+static void crowd(uint64_t *out, uint64_t count, uint64_t from)
+{
+    for (uint64_t page = from; count; page++)
+        if (wide_hash(1ULL << 63 | page) >> 61 == 0) {
+            *out++ = page;
+            count--;
+        }
+}
+
+static void run(const struct pw_tlb_policy *policy, uint32_t entries, uint32_t ways, uint32_t subpages, bool is_crowded)
 {
     struct model *m = calloc(1, sizeof *m);
     m->ways = ways ? ways : entries;
@@ -136,8 +148,13 @@ static void run(const struct pw_tlb_policy *policy, uint32_t entries, uint32_t w
         PW_OK);
     pw_random_init(&random, entries * 31 + ways, "tlb");
     uint64_t span = (uint64_t)entries * subpages * 3 / 2 + 2, base = ((1ULL << 36) - span) / 64 * 64;
+    uint64_t *crowded = calloc(span, sizeof *crowded);
+    if (is_crowded)
+        crowd(crowded, span, base - 64 * span);
     for (unsigned i = 0; i < 30000; i++) {
-        struct pw_tlb_key key = {base + pw_random_below(&random, span), (pw_asid)pw_random_below(&random, ASIDS)};
+        uint64_t number = pw_random_below(&random, span);
+        struct pw_tlb_key key = {is_crowded ? crowded[number] : base + number,
+                                 (pw_asid)pw_random_below(&random, is_crowded ? 1 : ASIDS)};
         uint64_t what = pw_random_below(&random, 1000);
         if (what < 600) {
             uint32_t expected = 0;
@@ -158,6 +175,7 @@ static void run(const struct pw_tlb_policy *policy, uint32_t entries, uint32_t w
     }
     check_contents(policy, t, m);
     pw_policy_destroy(t);
+    free(crowded);
     free(m);
 }
 
@@ -170,11 +188,23 @@ static void plain_arrays_agree_with_an_lru_list_per_set(void **state)
                                   {96, 32, 1}, {102, 17, 1}, {64, 0, 1}, {128, 0, 1}, {4, 0, 16}, {32, 4, 4},
                                   {20, 0, 16}, {64, 32, 2},  {36, 12, 8}};
     for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
-        run(&pw_tlb_policy_plain, shapes[i][0], shapes[i][1], shapes[i][2]);
+        run(&pw_tlb_policy_plain, shapes[i][0], shapes[i][1], shapes[i][2], false);
+}
+
+static void pages_that_find_their_bucket_full_are_found_all_the_same(void **state)
+{
+    (void)state;
+    extern const struct pw_tlb_policy pw_tlb_policy_plain;
+    run(&pw_tlb_policy_plain, 128, 0, 1, true);
+    run(&pw_tlb_policy_plain, 64, 32, 1, true);
+    run(&pw_tlb_policy_plain, 300, 0, 1, true);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(plain_arrays_agree_with_an_lru_list_per_set)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_arrays_agree_with_an_lru_list_per_set),
+        cmocka_unit_test(pages_that_find_their_bucket_full_are_found_all_the_same),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

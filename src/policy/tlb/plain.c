@@ -37,22 +37,27 @@ static const struct pw_option options[] = {{"replacement", PW_OPTION_CHOICE,
                                             "Which entry of a full set is replaced.", false},
                                            {0}};
 
+/* What a lookup and an insert need of it lies in one host cache line: a GPU has a TLB for each SM, and few of them are
+ * in the host's caches when their turn comes. */
 struct plain {
     bool is_wide;
     bool is_random;
+    bool sets_are_power_of_two;
     uint8_t subpage_shift;
     uint32_t subpage_mask;
-    uint32_t entries, ways, sets;
+    uint32_t entries;
     uint32_t set_mask; /* where sets is a power of two */
-    bool sets_are_power_of_two;
-    struct pw_divisor by_sets;
     union {
         struct narrow narrow;
         struct wide wide;
     };
+    uint32_t only_last; /* wide.last, where there is only one set */
+    uint32_t ways, sets;
+    struct pw_divisor by_sets;
     struct pw_random random; /* for random replacement */
     _Alignas(CACHE_LINE) unsigned char memory[];
 };
+_Static_assert(offsetof(struct plain, ways) <= CACHE_LINE, "what every lookup needs is one host cache line");
 
 /* Where a key belongs. */
 struct place {
@@ -114,8 +119,15 @@ static struct narrow narrow_of(const struct pw_tlb_shape *shape)
 static struct wide wide_shape(const struct pw_tlb_shape *shape)
 {
     uint32_t bytes = (uint32_t)(offsetof(struct wide_entry, frames) + shape->subpages * sizeof(uint32_t));
-    unsigned bits = 32 - (unsigned)__builtin_clz(2 * shape->entries - 1); /* two buckets per entry, or more */
+    unsigned bits = 32 - (unsigned)__builtin_clz((shape->entries - 1) / WIDE_BUCKET_LOAD);
     return (struct wide){.hash_shift = 64 - bits, .step = (bytes + 7) / 8, .subpages = shape->subpages};
+}
+
+/* Of the entries of a wide array, up to where its buckets begin. */
+static size_t entry_bytes(const struct pw_tlb_shape *shape)
+{
+    size_t bytes = (size_t)shape->entries * wide_shape(shape).step * 8;
+    return (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
 }
 
 static enum pw_status check_shape(const struct pw_tlb_shape *shape, struct pw_error *err)
@@ -146,22 +158,21 @@ static size_t more_bytes(const struct pw_policy_setup *setup)
         return 0; /* init says so */
     if (!is_wide(shape))
         return (size_t)sets_of(shape) * narrow_of(shape).stride;
-    struct wide wide = wide_shape(shape);
-    size_t words = ((size_t)1 << (64 - wide.hash_shift)) + sets_of(shape);
-    return (size_t)shape->entries * wide.step * 8 + words * sizeof(uint32_t);
+    size_t buckets = (size_t)1 << (64 - wide_shape(shape).hash_shift);
+    return entry_bytes(shape) + buckets * sizeof(struct wide_bucket) + sets_of(shape) * sizeof(uint32_t);
 }
 
-static void init_wide(struct plain *t)
+/* Of memory that is zeroed. */
+static void init_wide(struct plain *t, const struct pw_tlb_shape *shape)
 {
     struct wide *w = &t->wide;
     size_t buckets = (size_t)1 << (64 - w->hash_shift);
     w->entries = t->memory;
-    w->buckets = (uint32_t *)(void *)(t->memory + (size_t)t->entries * w->step * 8);
-    w->recent = w->buckets + buckets;
-    memset(w->buckets, 0xff, buckets * sizeof *w->buckets);
+    w->buckets = (struct wide_bucket *)(void *)(t->memory + entry_bytes(shape));
+    w->last = t->sets == 1 ? &t->only_last : (uint32_t *)(void *)(w->buckets + buckets);
     for (uint32_t set = 0; set < t->sets; set++) {
         uint32_t first = set * t->ways;
-        w->recent[set] = first * w->step;
+        w->last[set] = (first + t->ways - 1) * w->step;
         for (uint32_t i = 0; i < t->ways; i++) {
             struct wide_entry *e = wide_at(w, (first + i) * w->step);
             e->older = (first + (i + 1) % t->ways) * w->step;
@@ -193,7 +204,7 @@ static enum pw_status init(void *state, const struct pw_policy_setup *setup, str
         pw_random_init(&t->random, shape->seed, shape->stream);
     if (t->is_wide) {
         t->wide = wide_shape(shape);
-        init_wide(t);
+        init_wide(t, shape);
     } else {
         t->narrow = narrow_of(shape);
         narrow_init(&t->narrow, t->memory, sets);
