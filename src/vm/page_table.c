@@ -314,7 +314,7 @@ unsigned pw_page_table_walk(const struct pw_page_table *t, pw_vpn vpn, pw_paddr 
 {
     uint64_t stride = t->config.entry_stride;
     if (out_translation)
-        *out_translation = pw_page_table_lookup(t, vpn);
+        *out_translation = (struct pw_translation){0};
     out_reads[0].v = t->root.v + index_of(vpn, 1) * stride;
     pw_paddr level2 = t->level2[index_of(vpn, 1)];
     if (level2.v == NO_NODE || vpn.v >> PW_TABLE_VPN_BITS)
@@ -325,6 +325,8 @@ unsigned pw_page_table_walk(const struct pw_page_table *t, pw_vpn vpn, pw_paddr 
         return 2;
     out_reads[2].v = node->place.v + index_of(vpn, 3) * stride;
     const struct pw_table_region *region = &node->regions[index_of(vpn, 3)];
+    if (out_translation)
+        *out_translation = pw_table_region_lookup(region, vpn);
     if (!region->leaf)
         return 3;
     enum pw_page_order order = region->kind == PW_TABLE_64K ? PW_PAGE_64K : PW_PAGE_4K;

@@ -59,7 +59,7 @@ unsigned pw_page_table_growth(const struct pw_page_table *t, pw_vpn vpn, enum pw
 static inline struct pw_translation pw_page_table_lookup(const struct pw_page_table *t, pw_vpn vpn);
 
 /* The physical addresses that a walk for vpn reads, root first; returns how many (1 to 4; it ends at the leaf, or at
- * the first entry that is not present). out_translation may be NULL. */
+ * the first entry that is not present), and what it finds. out_translation may be NULL. */
 unsigned pw_page_table_walk(const struct pw_page_table *t, pw_vpn vpn, pw_paddr out_reads[PW_TABLE_LEVELS],
                             struct pw_translation *out_translation);
 
@@ -143,15 +143,9 @@ struct pw_page_table {
     pw_paddr level2[PW_TABLE_ENTRIES]; /* UINT64_MAX where there is no node */
 };
 
-static inline struct pw_translation pw_page_table_lookup(const struct pw_page_table *t, pw_vpn vpn)
+static inline struct pw_translation pw_table_region_lookup(const struct pw_table_region *region, pw_vpn vpn)
 {
     const struct pw_translation none = {{0}, 0, false};
-    if (__builtin_expect(vpn.v >> PW_TABLE_VPN_BITS != 0, 0))
-        return none;
-    const struct pw_table_node *node = t->directory[vpn.v >> 18];
-    if (__builtin_expect(!node, 0))
-        return none;
-    const struct pw_table_region *region = &node->regions[vpn.v >> 9 & 511];
     uint32_t frame;
     switch ((enum pw_table_kind)region->kind) {
     case PW_TABLE_4K:
@@ -166,6 +160,15 @@ static inline struct pw_translation pw_page_table_lookup(const struct pw_page_ta
     default:
         return none;
     }
+}
+
+static inline struct pw_translation pw_page_table_lookup(const struct pw_page_table *t, pw_vpn vpn)
+{
+    const struct pw_translation none = {{0}, 0, false};
+    if (__builtin_expect(vpn.v >> PW_TABLE_VPN_BITS != 0, 0))
+        return none;
+    const struct pw_table_node *node = t->directory[vpn.v >> 18];
+    return __builtin_expect(node != NULL, 1) ? pw_table_region_lookup(&node->regions[vpn.v >> 9 & 511], vpn) : none;
 }
 
 #endif

@@ -39,15 +39,20 @@ const struct pw_option pw_walk_cache_options[] = {
 
 enum walk_state { NOT_WANTED, QUEUED, WALKING };
 
+/* A host cache line. */
 struct walk {
-    pw_vpn vpn;
-    pw_paddr reads[PW_TABLE_LEVELS];
+    _Alignas(64) pw_vpn vpn;
     pw_cycle asked, begun;
     uint32_t next; /* in the queue; its track on the timeline while it walks */
+    uint32_t lines[PW_TABLE_LEVELS];
+    uint8_t offsets[PW_TABLE_LEVELS]; /* within those lines, in bytes */
+    uint32_t changes;                 /* of the page table, that there had been when the walk began */
+    struct pw_translation found;      /* then; nothing, in the fixed model */
     uint8_t count, level;
     uint8_t state; /* enum walk_state */
     pw_asid asid;
 };
+_Static_assert(sizeof(struct walk) == 64, "a walk is one host cache line");
 
 /* Of an application, of the walks under way when a snapshot is taken. */
 struct walks_open {
@@ -93,7 +98,18 @@ static void record_finish(struct pw_walker *w, const struct walk *k, pw_cycle no
     record(w, k, "walk", k->next, k->begun, now);
 }
 
-static void step(struct pw_walker *w, uint32_t id, pw_cycle now);
+/* Starts the read of the present level, with the request of the one before or NULL. */
+static void step(struct pw_walker *w, uint32_t id, struct pw_request *r, pw_cycle now);
+
+/* What the walk has come upon. Only a page that was there when it began and has not changed since need not be asked for
+ * again. */
+static struct pw_translation result(const struct pw_walker *w, const struct walk *k)
+{
+    const struct pw_page_table *table = w->wiring.tables[k->asid];
+    if (k->found.present && k->changes == (uint32_t)table->changes)
+        return k->found;
+    return pw_page_table_lookup(table, k->vpn);
+}
 
 static void finish(struct pw_walker *w, uint32_t id, pw_cycle now)
 {
@@ -107,11 +123,24 @@ static void finish(struct pw_walker *w, uint32_t id, pw_cycle now)
     w->active--;
     if (w->wiring.timeline)
         record_finish(w, k, now);
-    struct pw_translation t = pw_page_table_lookup(w->wiring.tables[k->asid], k->vpn);
-    w->wiring.done(w->wiring.client, id, t, now);
+    w->wiring.done(w->wiring.client, id, result(w, k), now);
 }
 
 static void finish_event(void *object, uint64_t id, pw_cycle now);
+
+/* Goes down the page table once, for all that the walk is about to read. */
+static void plan(const struct pw_walker *w, struct walk *k)
+{
+    const struct pw_page_table *table = w->wiring.tables[k->asid];
+    pw_paddr reads[PW_TABLE_LEVELS];
+    k->count = (uint8_t)pw_page_table_walk(table, k->vpn, reads, &k->found);
+    k->changes = (uint32_t)table->changes;
+    k->level = 0;
+    for (unsigned i = 0; i < k->count; i++) {
+        k->lines[i] = (uint32_t)(reads[i].v >> PW_LINE_SHIFT);
+        k->offsets[i] = (uint8_t)(reads[i].v % PW_LINE_BYTES);
+    }
+}
 
 static void begin(struct pw_walker *w, uint32_t id, pw_cycle now)
 {
@@ -127,9 +156,8 @@ static void begin(struct pw_walker *w, uint32_t id, pw_cycle now)
         pw_events_post(w->wiring.events, now + w->config.walk.latency, finish_event, w, id);
         return;
     }
-    k->count = (uint8_t)pw_page_table_walk(w->wiring.tables[k->asid], k->vpn, k->reads, NULL);
-    k->level = 0;
-    step(w, id, now);
+    plan(w, k);
+    step(w, id, NULL, now);
 }
 
 static void begin_queued(struct pw_walker *w, pw_cycle now)
@@ -148,46 +176,44 @@ static void finish_event(void *object, uint64_t id, pw_cycle now)
     begin_queued(object, now);
 }
 
-static void read_memory(struct pw_walker *w, uint32_t id, pw_cycle at)
+static void read_memory(struct pw_walker *w, uint32_t id, struct pw_request *r, pw_cycle at)
 {
     const struct walk *k = &w->walks[id];
-    struct pw_request *r = pw_request_take(w->wiring.pool);
-    uint64_t address = k->reads[k->level].v;
-    *r = (struct pw_request){.line = (uint32_t)(address >> PW_LINE_SHIFT),
-                             .owner = id,
-                             .kind = PW_REQUEST_WALK,
-                             .sectors = (uint8_t)(1U << (address % PW_LINE_BYTES / PW_SECTOR_BYTES)),
-                             .level = (k->level + 1U) & 15U,
-                             .app = k->asid};
+    if (!r) {
+        r = pw_request_take(w->wiring.pool);
+        *r = (struct pw_request){.owner = id, .kind = PW_REQUEST_WALK, .app = k->asid};
+    }
+    r->line = k->lines[k->level];
+    r->sectors = (uint8_t)(1U << k->offsets[k->level] / PW_SECTOR_BYTES);
+    r->level = (k->level + 1U) & 15U;
     w->counters[k->asid].reads++;
     pw_memory_send_direct(w->wiring.memory, r, at + w->config.walk.distance);
 }
 
-static void next_level(struct pw_walker *w, uint32_t id, pw_cycle now)
+static void next_level(struct pw_walker *w, uint32_t id, struct pw_request *r, pw_cycle now)
 {
-    if (++w->walks[id].level < w->walks[id].count)
-        step(w, id, now);
-    else
-        finish_event(w, id, now);
+    if (++w->walks[id].level < w->walks[id].count) {
+        step(w, id, r, now);
+        return;
+    }
+    if (r)
+        pw_request_give(w->wiring.pool, r);
+    finish_event(w, id, now);
 }
 
 static void cache_hit(void *object, uint64_t id, pw_cycle now)
 {
-    next_level(object, (uint32_t)id, now);
+    next_level(object, (uint32_t)id, NULL, now);
 }
 
 static uint32_t cache_line(const struct pw_walker *w, const struct walk *k)
 {
-    return (uint32_t)(k->reads[k->level].v >> w->cache_shift);
+    uint64_t address = (uint64_t)k->lines[k->level] << PW_LINE_SHIFT | k->offsets[k->level];
+    return (uint32_t)(address >> w->cache_shift);
 }
 
-/* Starts the read of the present level. */
-static void step(struct pw_walker *w, uint32_t id, pw_cycle now)
+static void probe_cache(struct pw_walker *w, uint32_t id, struct pw_request *r, pw_cycle now)
 {
-    if (!w->config.cache.enabled) {
-        read_memory(w, id, now);
-        return;
-    }
     const struct walk *k = &w->walks[id];
     struct pw_port *port = pw_port_free_first(w->cache_ports, w->config.cache.ports);
     pw_cycle answer = pw_port_receive(port, now, 1) + w->config.cache.latency;
@@ -197,37 +223,45 @@ static void step(struct pw_walker *w, uint32_t id, pw_cycle now)
     if (way.at >= 0) {
         w->counters[k->asid].cache_hits++;
         pw_way_use(way);
+        if (r)
+            pw_request_give(w->wiring.pool, r);
         pw_events_post(w->wiring.events, answer, cache_hit, w, id);
     } else {
         w->counters[k->asid].cache_misses++;
-        read_memory(w, id, answer);
+        read_memory(w, id, r, answer);
     }
 }
 
+static void step(struct pw_walker *w, uint32_t id, struct pw_request *r, pw_cycle now)
+{
+    if (w->config.cache.enabled)
+        probe_cache(w, id, r, now);
+    else
+        read_memory(w, id, r, now);
+}
+
 /* The entry of the present level is at the walker. */
-static void take_entry(void *walker, uint64_t walk, pw_cycle now)
+static void take_entry(void *walker, uint64_t request, pw_cycle now)
 {
     struct pw_walker *w = walker;
-    uint32_t id = (uint32_t)walk;
+    struct pw_request *r = (struct pw_request *)(uintptr_t)request;
     if (w->config.cache.enabled) {
-        uint32_t line = cache_line(w, &w->walks[id]);
+        uint32_t line = cache_line(w, &w->walks[r->owner]);
         struct pw_way way = pw_cache_find(&w->cache, line, line);
         struct pw_victim victim;
         if (way.at < 0)
             pw_cache_replace(&w->cache, way, line, &victim);
     }
-    next_level(w, id, now);
+    next_level(w, r->owner, r, now);
 }
 
 void pw_walker_read_done(void *walker, struct pw_request *r, pw_cycle now)
 {
     struct pw_walker *w = walker;
-    uint32_t id = r->owner;
-    pw_request_give(w->wiring.pool, r);
     if (w->config.walk.distance)
-        pw_events_post(w->wiring.events, now + w->config.walk.distance, take_entry, w, id);
+        pw_events_post(w->wiring.events, now + w->config.walk.distance, take_entry, w, (uintptr_t)r);
     else
-        take_entry(w, id, now);
+        take_entry(w, (uintptr_t)r, now);
 }
 
 void pw_walker_start(struct pw_walker *w, uint32_t id, pw_asid asid, pw_vpn vpn, pw_cycle now)
@@ -258,12 +292,14 @@ enum pw_status pw_walker_create(const struct pw_walker_config *config, const str
     w->config = *config;
     w->wiring = *wiring;
     w->cache_shift = (uint32_t)__builtin_ctzll(config->cache.line_bytes);
-    w->walks = calloc(config->walks, sizeof *w->walks);
+    w->walks = aligned_alloc(_Alignof(struct walk), config->walks * sizeof *w->walks);
     w->counters = calloc(config->apps, sizeof *w->counters);
     w->open = calloc(config->apps, sizeof *w->open);
     enum pw_status status = PW_OK;
     if (!w->walks || !w->counters || !w->open)
         status = pw_fail_memory(err, "page walker");
+    if (w->walks)
+        memset(w->walks, 0, config->walks * sizeof *w->walks);
     if (wiring->timeline) {
         uint32_t group = pw_timeline_group(wiring->timeline, "Page walker");
         w->walk_lanes = (struct pw_lanes){.timeline = wiring->timeline, .group = group, .name = "walker"};

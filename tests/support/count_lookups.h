@@ -14,4 +14,13 @@ static inline struct pw_translation count_lookup(const struct pw_page_table *t, 
 
 #define pw_page_table_lookup count_lookup
 
+static inline unsigned count_walk(const struct pw_page_table *t, pw_vpn vpn, pw_paddr out_reads[PW_TABLE_LEVELS],
+                                  struct pw_translation *out)
+{
+    lookups_counted += out != NULL;
+    return pw_page_table_walk(t, vpn, out_reads, out);
+}
+
+#define pw_page_table_walk count_walk
+
 #endif
