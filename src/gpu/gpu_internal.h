@@ -68,6 +68,7 @@ struct pw_lsu_entry {
     uint8_t warp;
     bool counted;    /* the TLB lookup of the present page has been counted */
     bool translated; /* frame is that of the present page */
+    bool absent;     /* the present page is known to be neither in the TLB nor outstanding */
     bool holding;    /* it holds that frame until its next line has gone on to the L1 cache */
     uint32_t owner;
     uint64_t page; /* the present page: line >> page_lines_shift */

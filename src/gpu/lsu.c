@@ -80,7 +80,7 @@ void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const 
     e->count = (uint8_t)pw_coalesce_accesses(op, words, g->page_lines_shift, e->lines);
     e->next = 0;
     e->warp = (uint8_t)slot;
-    e->counted = e->translated = e->holding = false;
+    e->counted = e->translated = e->absent = e->holding = false;
     e->owner = PW_NO_OWNER;
     if (op->kind == PW_OP_LOAD || op->kind == PW_OP_ATOMIC_RETURN) {
         struct pw_sm_warp *w = &sm->warps[slot];
@@ -136,11 +136,14 @@ static void ask_to_write(struct pw_gpu *g, struct pw_tlb_miss miss, pw_cycle now
 }
 
 /* Sends for the translation of a page that the head misses, or for leave to write it. */
-static void send_miss(struct pw_sm *sm, const struct pw_lsu_entry *e, bool written, pw_cycle now)
+static void send_miss(struct pw_sm *sm, const struct pw_lsu_entry *e, uint32_t place, bool written, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
-    struct pw_tlb_miss miss = {
-        .vpn = {e->page << g->page_order}, .sm = (uint16_t)sm->id, .warp = e->warp, .asid = sm->app};
+    struct pw_tlb_miss miss = {.vpn = {e->page << g->page_order},
+                               .sm = (uint16_t)sm->id,
+                               .warp = e->warp,
+                               .asid = sm->app,
+                               .place = (uint16_t)place};
     miss.fill = pw_may_fill(sm, miss.warp);
     if (written)
         ask_to_write(g, miss, now);
@@ -153,7 +156,7 @@ static void send_miss(struct pw_sm *sm, const struct pw_lsu_entry *e, bool writt
 static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, bool written, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
-    struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, e->page);
+    struct pw_mshr_entry *miss = e->absent ? NULL : pw_mshr_find(&sm->tlb_mshr, e->page);
     if (miss) {
         g->tlb_counters[sm->app].merges++;
     } else {
@@ -164,7 +167,7 @@ static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, bool
             pw_sm_timeline_miss(sm, miss, now);
         if (__builtin_expect(sm->watched, false))
             pw_breakdown_miss(sm, miss, written, now);
-        send_miss(sm, e, written, now);
+        send_miss(sm, e, pw_mshr_place(&sm->tlb_mshr, miss), written, now);
     }
     miss->mask |= 1ULL << e->warp;
     if (g->config.l1_tlb.on_miss == PW_TLB_STALL_LSU || g->config.sm.serial)
@@ -185,6 +188,15 @@ static void fail_wrong(struct pw_sm *sm, struct pw_lsu_entry *e, pw_vpn vpn)
     e->frame = pw_page_table_lookup(table, vpn).frame;
 }
 
+/* The head's present page is not in the TLB. Where it has to wait for a miss register, that is all that it waits for
+ * until the page is put in, whatever else may come. */
+static enum pw_lsu_wait miss_absent(struct pw_sm *sm, struct pw_lsu_entry *e, pw_cycle now)
+{
+    enum pw_lsu_wait wait = miss_page(sm, e, false, now);
+    e->absent = wait == PW_LSU_TLB_MSHR && !sm->tlb.asks_table;
+    return wait;
+}
+
 /* Makes the translation of the head's next line known, if it can be. */
 static enum pw_lsu_wait translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_cycle now)
 {
@@ -193,6 +205,8 @@ static enum pw_lsu_wait translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
     pw_vpn vpn = {page << g->page_order};
     if (e->translated && page == e->page)
         return PW_LSU_NOT_WAITING;
+    if (e->absent)
+        return miss_absent(sm, e, now);
     e->page = page;
     e->translated = pw_tlb_lookup(&sm->tlb, sm->app, vpn, &e->frame);
     if (!e->counted) {
@@ -203,8 +217,8 @@ static enum pw_lsu_wait translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
         e->counted = true;
     }
     if (!e->translated)
-        return miss_page(sm, e, false, now);
-    if (__builtin_expect(!pw_frame_is_right(g->wiring.tables[sm->app], vpn, e->frame), false))
+        return miss_absent(sm, e, now);
+    if (__builtin_expect(!pw_tlb_is_right(&sm->tlb, g->wiring.tables[sm->app], vpn, e->frame), false))
         fail_wrong(sm, e, vpn);
     if (g->wiring.uvm && !pw_uvm_touch(g->wiring.uvm, sm->app, vpn, e->kind != PW_REQUEST_READ, now)) {
         e->translated = false;
@@ -341,6 +355,14 @@ static void replay_parked(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw
     waiting->written = false;
 }
 
+static void fill_tlb(struct pw_sm *sm, pw_vpn vpn, struct pw_translation t)
+{
+    struct pw_lsu_entry *e = &sm->lsu.queue[sm->lsu.first];
+    pw_tlb_insert(&sm->tlb, sm->app, vpn, t);
+    if ((e->page << sm->gpu->page_order ^ vpn.v) >> t.order == 0)
+        e->absent = false;
+}
+
 unsigned pw_lsu_translated(void *gpu, struct pw_tlb_miss answered, struct pw_translation t, pw_cycle now)
 {
     struct pw_gpu *g = gpu;
@@ -358,9 +380,9 @@ unsigned pw_lsu_translated(void *gpu, struct pw_tlb_miss answered, struct pw_tra
         return 0;
     }
     if (answered.fill & PW_FILL_L1)
-        pw_tlb_insert(&sm->tlb, sm->app, vpn, t);
+        fill_tlb(sm, vpn, t);
     pw_gpu_mark_translated(g, sm, t.frame);
-    struct pw_mshr_entry *miss = pw_mshr_find(&sm->tlb_mshr, page);
+    struct pw_mshr_entry *miss = &sm->tlb_mshr.entries[answered.place];
     unsigned warps = (unsigned)__builtin_popcountll(miss->mask);
     if (__builtin_expect(sm->watched, false))
         pw_breakdown_translated(sm, miss, head_waits(sm, page), now);

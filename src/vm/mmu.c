@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const struct pw_option pw_l2_tlb_options[] = {
     {"enabled", PW_OPTION_BOOL, offsetof(struct pw_l2_tlb_config, enabled), 0, 0, "on", "", NULL,
@@ -32,8 +33,9 @@ struct pw_mmu {
     struct pw_tlb_request *requests, *free;
     struct pw_tlb_request *first_waiting, *last_waiting; /* that found no free miss register */
     uint32_t waiting;
-    uint32_t shootdowns;  /* wraps around, long after whatever was under way */
-    pw_walked_fn *walked; /* or NULL */
+    const struct pw_tlb_request *absent; /* the first of them, once its page is known not to be in the TLB */
+    uint32_t shootdowns;                 /* wraps around, long after whatever was under way */
+    pw_walked_fn *walked;                /* or NULL */
     void *walk_listener;
     struct pw_tlb_counters *counters;
     uint64_t answers_under_way, requests_under_way;
@@ -128,7 +130,7 @@ static void note_stage(struct pw_mmu *m, const struct pw_tlb_request *first, enu
 static bool register_miss(struct pw_mmu *m, struct pw_tlb_request *r, pw_cycle at, bool count)
 {
     uint64_t key = miss_key(m, r->miss.asid, r->miss.vpn);
-    const struct pw_mshr_entry *outstanding = pw_mshr_find(&m->mshr, key);
+    const struct pw_mshr_entry *outstanding = r == m->absent ? NULL : pw_mshr_find(&m->mshr, key);
     uint32_t id;
     if (outstanding) {
         id = pw_mshr_place(&m->mshr, outstanding);
@@ -215,21 +217,38 @@ void pw_mmu_request(struct pw_mmu *m, struct pw_tlb_miss miss, pw_cycle at)
                    (uintptr_t)take_request(m, miss));
 }
 
-/* Lets those wait no longer that find a free register, a miss to merge into, or by now a translation. */
+/* Lets those wait no longer that find a free register, a miss to merge into, or by now a translation. The first one for
+ * whom there is none of these is remembered: until its page is put into the TLB, a free register is all that it can
+ * find, since those behind it must not overtake it. */
 static void serve_waiting(struct pw_mmu *m, pw_cycle now)
 {
     for (struct pw_tlb_request *r, *next; (r = m->first_waiting) != NULL; m->first_waiting = next) {
         struct pw_translation found = {.present = false};
-        uint32_t latency = m->config.l2_tlb.enabled ? probe(m, &r->miss, &found) : 0;
+        uint32_t latency = m->config.l2_tlb.enabled && r != m->absent ? probe(m, &r->miss, &found) : 0;
         next = r->next;
-        if (!found.present && !register_miss(m, r, now, false))
+        if (!found.present && !register_miss(m, r, now, false)) {
+            m->absent = m->tlb.asks_table ? NULL : r;
             return;
+        }
+        m->absent = NULL;
         if (m->wiring.timeline)
             record_wait(m, r, now);
         m->waiting--;
         if (found.present)
             send_answer(m, r, found, PW_FROM_L2_TLB, now + latency);
     }
+}
+
+/* Puts a translation into the L2 TLB. A line of the page table may bring in other pages too. */
+static void fill_tlb(struct pw_mmu *m, const struct pw_tlb_miss *page, struct pw_translation translation, bool walked)
+{
+    const struct pw_tlb_request *absent = m->absent;
+    if (walked)
+        pw_tlb_insert_walked(&m->tlb, m->wiring.tables[page->asid], page->vpn, translation);
+    else
+        pw_tlb_insert(&m->tlb, page->asid, page->vpn, translation);
+    if (absent && (pw_tlb_reads_lines(&m->tlb) || (page->vpn.v ^ absent->miss.vpn.v) >> translation.order == 0))
+        m->absent = NULL;
 }
 
 /* Answers all that wait for a page. One of them that may is enough to put the translation into the L2 TLB. What none of
@@ -244,12 +263,8 @@ static void answer(struct pw_mmu *m, struct pw_tlb_request *first, struct pw_tra
         fill |= r->miss.fill;
         send_answer(m, r, translation, source, now);
     }
-    if (!m->config.l2_tlb.enabled || !(fill & PW_FILL_L2))
-        return;
-    if (source == PW_FROM_WALK)
-        pw_tlb_insert_walked(&m->tlb, m->wiring.tables[page.asid], page.vpn, translation);
-    else
-        pw_tlb_insert(&m->tlb, page.asid, page.vpn, translation);
+    if (m->config.l2_tlb.enabled && fill & PW_FILL_L2)
+        fill_tlb(m, &page, translation, source == PW_FROM_WALK);
 }
 
 static void walk_done(void *client, uint32_t id, struct pw_translation translation, pw_cycle now)
@@ -293,10 +308,11 @@ void pw_mmu_page_arrived(struct pw_mmu *m, pw_asid asid, pw_vpn vpn, pw_cycle no
 static enum pw_status init_misses(struct pw_mmu *m, struct pw_error *err)
 {
     m->misses = calloc(m->config.l2_tlb.tlb.mshrs, sizeof *m->misses);
-    m->requests = calloc(m->config.requests, sizeof *m->requests);
+    m->requests = aligned_alloc(_Alignof(struct pw_tlb_request), m->config.requests * sizeof *m->requests);
     m->counters = calloc(m->config.apps, sizeof *m->counters);
     if (!m->misses || !m->requests || !m->counters)
         return pw_fail_memory(err, "L2 TLB");
+    memset(m->requests, 0, m->config.requests * sizeof *m->requests);
     for (uint32_t i = m->config.requests; i > 0; i--)
         give_request(m, &m->requests[i - 1]);
     enum pw_status status = pw_mshr_init(&m->mshr, "l2_tlb.mshrs", m->config.l2_tlb.tlb.mshrs, err);

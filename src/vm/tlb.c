@@ -72,6 +72,11 @@ static enum pw_status init_array(struct pw_tlb_array *a, const struct pw_tlb_lev
     return pw_policy_use_add(use, shape, &a->state, err);
 }
 
+static bool asks_table(const struct pw_tlb_array *a, bool if_not_there)
+{
+    return a->state ? a->policy->asks_table : if_not_there;
+}
+
 enum pw_status pw_tlb_init(struct pw_tlb *t, struct pw_tlb_level *level, uint32_t number, struct pw_error *err)
 {
     const struct pw_tlb_config *c = level->config;
@@ -96,6 +101,8 @@ enum pw_status pw_tlb_init(struct pw_tlb *t, struct pw_tlb_level *level, uint32_
                                      .stream = stream};
         status = init_array(&t->large, level, &level->large, &large, err);
     }
+    t->asks_table = asks_table(&t->base, false) || asks_table(&t->large, false);
+    t->is_the_table = asks_table(&t->base, true) && asks_table(&t->large, true);
     return status;
 }
 

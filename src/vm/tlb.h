@@ -56,6 +56,8 @@ struct pw_tlb_array {
 
 struct pw_tlb {
     struct pw_tlb_array base, large;
+    bool asks_table;   /* any of its arrays does */
+    bool is_the_table; /* all of them do: what it answers is right and needs no judge */
 };
 
 /* TLB `number` of its level, released with it. */
@@ -85,6 +87,12 @@ void pw_tlb_insert(struct pw_tlb *t, pw_asid asid, pw_vpn vpn, struct pw_transla
 void pw_tlb_insert_walked(struct pw_tlb *t, const struct pw_page_table *table, pw_vpn vpn,
                           struct pw_translation translation);
 
+/* Whether an insert of a walked translation may bring in more pages than its own. */
+static inline bool pw_tlb_reads_lines(const struct pw_tlb *t)
+{
+    return (t->base.state && t->base.policy->reads_lines) || (t->large.state && t->large.policy->reads_lines);
+}
+
 /* Shootdown: drops every translation of pages that overlap [first, outer). Returns how many. */
 unsigned pw_tlb_invalidate(struct pw_tlb *t, pw_asid asid, pw_vpn first, pw_vpn outer);
 
@@ -93,6 +101,12 @@ static inline bool pw_frame_is_right(const struct pw_page_table *table, pw_vpn v
 {
     struct pw_translation t = pw_page_table_lookup(table, vpn);
     return t.present && t.frame.v == frame.v;
+}
+
+/* Whether this TLB's answer is the frame of the page. */
+static inline bool pw_tlb_is_right(const struct pw_tlb *t, const struct pw_page_table *table, pw_vpn vpn, pw_pfn frame)
+{
+    return t->is_the_table || pw_frame_is_right(table, vpn, frame);
 }
 
 /* Says that `who` has returned a wrong one. */

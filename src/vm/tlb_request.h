@@ -16,7 +16,8 @@ struct pw_tlb_miss {
     uint8_t gpu;  /* 0, while a system has one */
     uint8_t warp; /* slot of the warp that missed first */
     pw_asid asid;
-    uint8_t fill; /* PW_FILL_L1, PW_FILL_L2: which TLBs the translation may be put into */
+    uint8_t fill;   /* PW_FILL_L1, PW_FILL_L2: which TLBs the translation may be put into */
+    uint16_t place; /* of the SM's miss register */
 };
 _Static_assert(sizeof(struct pw_tlb_miss) == 16, "a miss is passed in two registers of the host");
 
@@ -24,13 +25,15 @@ _Static_assert(sizeof(struct pw_tlb_miss) == 16, "a miss is passed in two regist
 enum pw_translation_source { PW_FROM_L2_TLB, PW_FROM_WALK, PW_FROM_ARRIVAL };
 
 struct pw_tlb_request {
-    struct pw_tlb_request *next; /* in the one list it is in */
+    _Alignas(64) struct pw_tlb_request *next; /* in the one list it is in */
     struct pw_tlb_miss miss;
     pw_cycle since;               /* it has waited for a miss register */
     struct pw_translation answer; /* once it is on its way back */
     uint32_t changes, shootdowns; /* of the page table and of TLBs, that there had been when it was sent back */
     uint8_t source;               /* enum pw_translation_source */
 };
+
+_Static_assert(sizeof(struct pw_tlb_request) == 64, "a request is one host cache line");
 
 /* Those that wait for one page, in the order of SMs, in which they are answered. */
 struct pw_tlb_requests {

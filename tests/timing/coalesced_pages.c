@@ -191,6 +191,52 @@ static void a_base_entry_of_before_is_used_until_it_is_replaced(void **state)
     timed_end(&t);
 }
 
+static void load_two_pages(struct pw_warp *w, struct timed *t)
+{
+    timed_load_lanes(w, t, 0, 2, 5 << 12);
+}
+
+/* The second page waits for the only miss register, and is there when that is free. */
+static void a_page_that_waits_for_a_register_of_the_l1_tlb_finds_what_came_in_meanwhile(void **state)
+{
+    (void)state;
+    struct timed t = {.bytes = 3 * REGION, .orders = BOTH, .kernel = load_two_pages, .sets = {"l1_tlb.mshrs=1"}};
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "l2_tlb.lookups"), 2);
+    timed_end(&t);
+    t.prepare = make_first_large;
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "l1_tlb.lookups"), 2);
+    assert_int_equal(timed_count(&t, "l1_tlb.misses"), 2);
+    assert_int_equal(timed_count(&t, "l2_tlb.lookups"), 1);
+    timed_end(&t);
+}
+
+/* CTA 0 in the second region, the others in different pages of the first. */
+static void load_a_page_each(struct pw_warp *w, struct timed *t)
+{
+    timed_load(w, t, w->cta_index ? (uint64_t)w->cta_index << 12 : REGION);
+}
+
+/* The last of three has found no register twice, and what it wants has come in when one is free. */
+static void a_page_that_waits_for_a_register_of_the_l2_tlb_finds_what_came_in_meanwhile(void **state)
+{
+    (void)state;
+    struct timed t = {.bytes = 3 * REGION,
+                      .orders = BOTH,
+                      .kernel = load_a_page_each,
+                      .ctas = 3,
+                      .sets = {"l2_tlb.mshrs=1", "sm.count=3"}};
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "walk.count"), 3);
+    timed_end(&t);
+    t.prepare = make_first_large;
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "l2_tlb.lookups"), 3);
+    assert_int_equal(timed_count(&t, "walk.count"), 2);
+    timed_end(&t);
+}
+
 static void change_now(void *object, uint64_t argument, pw_cycle now)
 {
     (void)now;
@@ -324,6 +370,8 @@ int main(void)
         cmocka_unit_test(walks_of_all_pages_of_a_large_page_end_in_one_line),
         cmocka_unit_test(pages_of_a_large_page_take_no_base_entry),
         cmocka_unit_test(a_base_entry_of_before_is_used_until_it_is_replaced),
+        cmocka_unit_test(a_page_that_waits_for_a_register_of_the_l1_tlb_finds_what_came_in_meanwhile),
+        cmocka_unit_test(a_page_that_waits_for_a_register_of_the_l2_tlb_finds_what_came_in_meanwhile),
         cmocka_unit_test(a_region_coalesced_during_a_walk_is_large_when_the_answer_comes),
         cmocka_unit_test(a_region_splintered_during_a_walk_gives_a_base_page),
         cmocka_unit_test(everyone_who_misses_a_large_page_gets_the_right_frame),

@@ -206,6 +206,22 @@ static void an_explicit_prefetch_moves_pages_beside_the_kernel(void **state)
     timed_end(&t);
 }
 
+/* 32 pages in two blocks, and one miss register. Of a block the page that faults comes first and the others behind it:
+ * two walks for each, since an ideal TLB has all the others by the time that the second has been answered. */
+static void an_ideal_tlb_has_what_came_while_an_access_waited_for_a_register(void **state)
+{
+    (void)state;
+    struct timed t = {.machine = "pascal",
+                      .design = "uvm-tbn-tbn",
+                      .kernel = touch_at_once,
+                      .n = {0, 1},
+                      .sets = {"l1_tlb.mshrs=1", "l1_tlb.organisation=ideal"}};
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "l1_tlb.lookups"), 32);
+    assert_int_equal(timed_count(&t, "walk.count"), 4);
+    timed_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +235,7 @@ int main(void)
         cmocka_unit_test(a_prefetched_page_that_only_hits_is_forgotten_too),
         cmocka_unit_test(preloading_pays_the_transfer_before_the_kernel),
         cmocka_unit_test(an_explicit_prefetch_moves_pages_beside_the_kernel),
+        cmocka_unit_test(an_ideal_tlb_has_what_came_while_an_access_waited_for_a_register),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,15 @@ static void a_hit_in_an_l1_tlb_is_judged_once(void **state)
     assert_int_equal(questions((struct timed){.kernel = load_lines, .n = {10}}), 1 + 9);
 }
 
+static void what_the_table_itself_answers_is_not_judged(void **state)
+{
+    (void)state;
+    assert_int_equal(questions((struct timed){.kernel = load_lines, .n = {10}, .design = "ideal-tlb"}), 0);
+    /* The large array is ideal, the base array is not and has the page. */
+    struct timed t = {.kernel = load_lines, .n = {10}, .design = "mosaic", .sets = {"l1_tlb.large_organisation=ideal"}};
+    assert_int_equal(questions(t), 1 + 9);
+}
+
 /* The walk that finds no page, and the arrival of the page. */
 static void a_far_fault_asks_twice(void **state)
 {
@@ -110,6 +119,21 @@ static void only_an_answer_under_way_while_the_table_changes_asks_again(void **s
     }
 }
 
+/* The walk begins 21 cycles after the load and reads four entries, one after the other. */
+static void a_walk_during_which_the_table_changes_asks_again(void **state)
+{
+    (void)state;
+    struct timed t = {.kernel = load_once,
+                      .prepare = change_table_then,
+                      .sets = {"gpu.launch_latency=0", "l1_tlb.latency=1", "l2_tlb.latency=10", "l2_tlb.distance=10"}};
+    const pw_cycle when[] = {21, 22, 60};
+    const unsigned long asked[] = {1, 2, 2};
+    for (unsigned i = 0; i < 3; i++) {
+        t.n[0] = when[i];
+        assert_int_equal(questions(t), asked[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,8 +141,10 @@ int main(void)
         cmocka_unit_test(those_that_share_a_walk_share_its_question),
         cmocka_unit_test(a_hit_in_the_l2_tlb_is_judged_once),
         cmocka_unit_test(a_hit_in_an_l1_tlb_is_judged_once),
+        cmocka_unit_test(what_the_table_itself_answers_is_not_judged),
         cmocka_unit_test(a_far_fault_asks_twice),
         cmocka_unit_test(only_an_answer_under_way_while_the_table_changes_asks_again),
+        cmocka_unit_test(a_walk_during_which_the_table_changes_asks_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

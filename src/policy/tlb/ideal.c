@@ -62,6 +62,7 @@ const struct pw_tlb_policy pw_tlb_policy_ideal = {
              .summary = "hits whenever the page is mapped",
              .state_bytes = sizeof(struct ideal),
              .init = init},
+    .asks_table = true,
     .lookup = lookup,
     .insert = insert,
     .invalidate = invalidate,

@@ -48,7 +48,9 @@ typedef void pw_tlb_visit(void *context, struct pw_tlb_key key, pw_pfn frame);
 struct pw_tlb_policy {
     struct pw_policy head;
     bool reads_lines; /* whether it has a use for lines of the page table */
-    /* A hit counts as a use of the entry. */
+    bool asks_table;  /* whether what it answers is what the page table has at that moment */
+    /* A hit counts as a use of the entry. A miss changes nothing, and whoever has missed may know that a page is still
+     * not there without asking: only an insert brings it in, unless the organisation asks the table. */
     bool (*lookup)(void *state, struct pw_tlb_key key, pw_pfn *out_frame);
     /* Puts a translation in, replacing as the organisation sees fit; a lookup finds it then. Inserting what is there
      * refreshes it. `line` is the line of the page table that the page's entry lies in, or NULL: where the organisation
