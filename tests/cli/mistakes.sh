@@ -48,6 +48,10 @@ done
 fails 'count with an exponent' 2 'ctas = 1e3 is not a whole number .for example 1000 or 1k' run -w vecadd:ctas=1e3
 fails 'size without a limit, too small' 2 'table = 2 is out of range .4B to 16777215TB' run -w gather:table=2
 fails 'size that 64 bits do not hold' 2 'table = 16777216TB is out of range .4B to 16777215TB' run -w gather:table=16777216TB
+fails 'more elements than 32-bit indices reach' 2 'table has 4294967297 elements, but its indices have 32 bits; at most 16GB' \
+  run -m volta -w gather:n=64:ctas=1:warps=1:table=17179869188
+run run -m volta -d ideal-tlb -w gather:n=64:ctas=1:warps=1:table=16GB -q
+check 'as many elements as 32-bit indices reach' succeeds
 fails 'allocation that does not fit' 2 "of 4GB does not fit: 30..MB of the 3GB" run -w gather:table=4GB
 fails 'option that is but a word of another' 2 "l2_tlb.entries'; did you mean 'l2_tlb.base_entries'" run -w $small --set l2_tlb.entries=5
 fails 'TLB entries that do not make sets' 2 'l2_tlb.base_entries = 1 .* l2_tlb.base_ways = 16' run -w $small --set l2_tlb.base_entries=1

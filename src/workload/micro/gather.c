@@ -72,7 +72,7 @@ static void gather_main(struct pw_host *h, const void *parameters)
         .sequential = (uint64_t)(p->locality * 4294967296.0),
     };
     uint64_t elements = pw_host_scaled(h, p->table, sizeof(float)) / sizeof(float);
-    if (elements > UINT32_MAX)
+    if (elements - 1 > UINT32_MAX)
         pw_host_fail(h, "table has %llu elements, but its indices have 32 bits; at most 16GB",
                      (unsigned long long)elements);
     g.index = pw_alloc(h, "idx", g.n, sizeof(uint32_t));
