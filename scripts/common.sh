@@ -2,13 +2,15 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
 
-# Builds the release program into build/, optimised as a whole, without tests and prints nothing unless it fails.
-build_release() {
-  mkdir -p build
+# Builds the release program without tests, and prints nothing unless that fails.
+build_release() { # [FOLDER MESON-OPTION...]
+  local folder=${1:-build}
+  local log=$folder/build.log
+  mkdir -p "$folder"
   {
-    [ -e build/build.ninja ] || meson setup build -Dtests=false -Db_lto=true
-    ninja -C build -j "$(nproc)" pagewalk
-  } >build/quickstart.log 2>&1 || { tail -n 20 build/quickstart.log >&2; echo "the build failed; see build/quickstart.log" >&2; exit 1; }
+    [ -e "$folder/build.ninja" ] || meson setup "$folder" -Dtests=false "${@:2}"
+    ninja -C "$folder" -j "$(nproc)" pagewalk
+  } >"$log" 2>&1 || { tail -n 20 "$log" >&2; echo "the build failed; see $log" >&2; exit 1; }
 }
 
 # small_workloads: a line per workload, its name and the name with a size: large enough to leave the TLBs' reach, small
