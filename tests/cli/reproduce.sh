@@ -43,6 +43,11 @@ runs, there = map(int, re.search(r"(\d+) runs, (\d+) of them in the store", said
 # 4k and ideal on 5 workloads, and alone on 15 SMs: gather, vecadd of 100k, vecadd of 90k
 assert (runs, there) == (13, 13), said
 PYTHON
+run reproduce --full --plan -j 1 --db plan.db
+check 'before hours of runs, a faster build is recommended' eval \
+  '[ "$code" = 0 ] && [ "$(wc -l <.stdout)" = 2 ] && tail -n 1 .stdout | grep -q "^scripts/build-fast builds "'
+run reproduce mosaic/fig03 --full --plan -j 1 --db plan.db
+check 'before minutes of them it is not' eval '[ "$code" = 0 ] && [ "$(wc -l <.stdout)" = 1 ]'
 before=$(stat -c %Y.%s undisturbed.db)
 run reproduce ./figure.yaml --db undisturbed.db
 check 'a second time nothing is run' eval '[ "$code" = 0 ] && [ "$(stat -c %Y.%s undisturbed.db)" = "$before" ]'
