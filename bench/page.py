@@ -87,7 +87,7 @@ Written by `scripts/bench --page`. Speeds depend on the machine and on what else
 
 ## Speed
 
-The {what}, {day}, {runs.host()}: CPU time, best and median of {count} rounds of all runs.
+The {what}, {day}, {runs.host()}: CPU time, best and median of alternating runs, {count} of each.
 
 The machine is `volta` (80 SMs, 32 HBM2 channels); `HS`, `BFS2` and `FFT,CONS` run on `mosaic`. `gather` reads a table of
 256 MB where no other is named, and one of 4 MB "in the L2". With more SMs there are more CTAs in proportion. Applications
