@@ -225,24 +225,33 @@ struct entrance {
     bool turned, seen; /* the channel has changed sides; the policy can see a difference */
 };
 
+struct location {
+    uint32_t bank, row;
+    bool open; /* the row */
+};
+
+static inline struct location locate(const struct pw_dram_channel *c, uint32_t line)
+{
+    uint32_t stripe = line >> c->line_bits, row = stripe >> c->bank_bits;
+    uint32_t hash = row ^ row >> c->bank_bits ^ row >> 2 * c->bank_bits;
+    uint32_t bank = (stripe ^ hash) & c->bank_mask;
+    return (struct location){bank, row, (c->view.open >> bank & 1) && c->bank[bank].row == row};
+}
+
 /* Puts a request into a queue that has a place for it, at core cycle `now`. */
 static inline __attribute__((always_inline)) struct entrance
 enter(struct pw_dram_channel *c, const struct pw_dram_arrival *a, unsigned queue, pw_cycle now)
 {
     bool write = queue == PW_DRAM_WRITES;
-    uint32_t stripe = a->line >> c->line_bits;
-    uint32_t row = stripe >> c->bank_bits;
-    uint32_t hash = row ^ row >> c->bank_bits ^ row >> 2 * c->bank_bits;
-    uint32_t bank = (stripe ^ hash) & c->bank_mask;
+    struct location at = locate(c, a->line);
     assert(c->count[queue] < c->limit[queue]);
     c->count[queue]++;
     c->inside[write]++;
-    bool hit = (c->view.open >> bank & 1) && c->bank[bank].row == row;
     uint64_t rank = write ? 0 : queue;
     struct pw_dram_entry entry = {.age = rank << PW_DRAM_RANK_SHIFT | c->entered++, .queued = now, .r = a->r};
-    bool first = pw_dram_queue_add(&c->queue, &c->queue.side[write], bank, row, hit, entry);
+    bool first = pw_dram_queue_add(&c->queue, &c->queue.side[write], at.bank, at.row, at.open, entry);
     bool turned = update_side(c), visible = write == c->view.write || c->closes_rows;
-    return (struct entrance){bank, hit, turned, turned || (first && visible)};
+    return (struct entrance){at.bank, at.open, turned, turned || (first && visible)};
 }
 
 /* A place of a queue has been taken or has become free, or the first that comes for one is another. */
@@ -364,13 +373,38 @@ static void advance(struct pw_dram_channel *c, uint64_t limit)
 
 static void simulate(void *object, uint64_t argument, pw_cycle now);
 
+/* Whether the next arrival finds the channel at rest and must have its row opened, and no other is known. */
+static bool comes_alone_to_a_closed_row(const struct pw_dram_channel *c)
+{
+    const struct pw_dram_arrival *next = NULL;
+    for (unsigned queue = 0; queue < PW_DRAM_QUEUES; queue++) {
+        const struct pw_dram_arrivals *sent = &c->arrivals[queue];
+        if (sent->count + (next != NULL) > 1)
+            return false;
+        if (sent->count)
+            next = &sent->ring[sent->first];
+    }
+    return c->choice.at == PW_NEVER && next && !locate(c, next->line).open;
+}
+
+/* The first clock at which a read could have its column access, by what is known. */
+static uint64_t next_column(const struct pw_dram_channel *c)
+{
+    uint64_t next = c->choice.at;
+    if (c->choice.action == PW_DRAM_ROW && !c->served->seen.hits)
+        next += c->config.rcd;
+    if (c->next_arrival < next)
+        next = c->next_arrival + (comes_alone_to_a_closed_row(c) ? c->config.rcd : 0);
+    return next == PW_NEVER ? next : pw_dram_later(next, c->column_from[0]);
+}
+
 /* Has the channel simulated again by the time at which the next read could have its data. */
 static void await_data(struct pw_dram_channel *c)
 {
-    uint64_t next = pw_dram_earlier(c->choice.at, c->next_arrival);
+    uint64_t next = next_column(c);
     if (next == PW_NEVER)
         return;
-    pw_cycle at = pw_dram_clock_begin(&c->clock, pw_dram_later(next, c->column_from[0]) + c->to_data);
+    pw_cycle at = pw_dram_clock_begin(&c->clock, next + c->to_data);
     if (at >= c->wake)
         return;
     c->wake = at;

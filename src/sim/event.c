@@ -248,6 +248,22 @@ static size_t run_bucket(struct pw_events *q, pw_cycle time, const volatile bool
     return ran;
 }
 
+/* Runs the bucket of `time`, which has one event: how most are where little happens at once. What that posts for the
+ * same cycle is left for the next look at the bucket. */
+static void run_single(struct pw_events *q, struct pw_bucket *b, pw_cycle time)
+{
+    struct pw_event_block *block = b->first;
+    struct pw_event *event = block->events;
+    event->run(event->object, event->argument, time);
+    if (b->end != event + 1) {
+        q->left = event + 1;
+        return;
+    }
+    block->next = q->free;
+    q->free = block;
+    clear_bucket(q, time & (PW_WHEEL_CYCLES - 1));
+}
+
 uint64_t pw_events_run(struct pw_events *q, pw_cycle limit, volatile bool *stop)
 {
     uint64_t ran = 0;
@@ -258,7 +274,13 @@ uint64_t pw_events_run(struct pw_events *q, pw_cycle limit, volatile bool *stop)
             break;
         if (time != q->now || q->heap_count)
             advance(q, time);
-        ran += run_bucket(q, time, stop);
+        struct pw_bucket *b = &q->wheel[time & (PW_WHEEL_CYCLES - 1)];
+        if (b->end == b->first->events + 1 && !q->left) {
+            run_single(q, b, time);
+            ran += sizeof(struct pw_event);
+        } else {
+            ran += run_bucket(q, time, stop);
+        }
     }
     q->stop = NULL;
     q->executed += ran / sizeof(struct pw_event);

@@ -25,12 +25,24 @@ static struct pw_dram_choice choose_for(const struct pw_dram_view *v, uint64_t w
     return (struct pw_dram_choice){PW_DRAM_WAIT, 0, PW_NEVER};
 }
 
+/* Where no more than one bank has requests, as in a channel with little to do, there is nothing to compare. */
+static struct pw_dram_choice choose_one(const struct pw_dram_view *v, uint64_t banks, bool hit)
+{
+    if (!banks)
+        return (struct pw_dram_choice){PW_DRAM_WAIT, 0, PW_NEVER};
+    uint32_t bank = (uint32_t)__builtin_ctzll(banks);
+    return hit ? (struct pw_dram_choice){PW_DRAM_COLUMN, bank, pw_dram_column_at(v, bank)}
+               : (struct pw_dram_choice){PW_DRAM_ROW, bank, pw_dram_row_at(v, bank)};
+}
+
 static struct pw_dram_choice choose(void *state, const struct pw_dram_view *v)
 {
     (void)state;
-    uint64_t hits = v->side->hits, wanted = v->side->others & ~hits;
+    uint64_t hits = v->side->hits, wanted = v->side->others & ~hits, banks = hits | wanted;
+    if (!(banks & (banks - 1)))
+        return choose_one(v, banks, hits != 0);
     struct pw_dram_choice choice = choose_for(v, wanted, v->now);
-    if (choice.action != PW_DRAM_WAIT || !(hits | wanted))
+    if (choice.action != PW_DRAM_WAIT)
         return choice;
     uint64_t column = pw_dram_later(v->column_from, pw_dram_earliest(v, v->column_at, hits));
     uint64_t precharge = pw_dram_earliest(v, v->row_at, wanted & v->open);
