@@ -121,21 +121,45 @@ static inline void add_run(struct builder *b, uint64_t first, uint64_t outer)
     add_bytes(b, line, from, (uint32_t)((outer - 1) & (PW_LINE_BYTES - 1)) + 1);
 }
 
+/* Numbers the pages of an access in the order in which they first occur. */
+struct numbering {
+    uint8_t at[2 * PW_MAX_LINES]; /* a hash of pages: 1 + the number of one, or 0 */
+    uint64_t page[PW_MAX_LINES];
+    unsigned count;
+};
+
+static unsigned number_of(struct numbering *n, uint64_t page)
+{
+    unsigned slot = (unsigned)(page * 0x9e3779b97f4a7c15ULL >> 32) % (2 * PW_MAX_LINES);
+    while (n->at[slot] && n->page[n->at[slot] - 1] != page)
+        slot = (slot + 1) % (2 * PW_MAX_LINES);
+    if (!n->at[slot]) {
+        n->page[n->count] = page;
+        n->at[slot] = (uint8_t)++n->count;
+    }
+    return n->at[slot] - 1U;
+}
+
 /* Moves accesses to one page together, keeping the order otherwise. */
 static void group_by_page(struct pw_line_access *lines, unsigned count, unsigned page_shift)
 {
-    for (unsigned i = 0; i + 1 < count; i++) {
-        uint64_t page = lines[i].line >> page_shift;
-        if (lines[i + 1].line >> page_shift == page)
-            continue;
-        for (unsigned j = i + 2; j < count; j++) {
-            if (lines[j].line >> page_shift != page)
-                continue;
-            struct pw_line_access moved = lines[j];
-            memmove(&lines[i + 2], &lines[i + 1], (j - i - 1) * sizeof *lines);
-            lines[++i] = moved;
-        }
+    struct numbering pages;
+    memset(pages.at, 0, sizeof pages.at);
+    pages.count = 0;
+    uint8_t number[PW_MAX_LINES], place[PW_MAX_LINES] = {0};
+    struct pw_line_access grouped[PW_MAX_LINES];
+    for (unsigned i = 0; i < count; i++) {
+        number[i] = (uint8_t)number_of(&pages, lines[i].line >> page_shift);
+        place[number[i]]++;
     }
+    for (unsigned i = 0, begin = 0; i < pages.count; i++) {
+        unsigned size = place[i];
+        place[i] = (uint8_t)begin;
+        begin += size;
+    }
+    for (unsigned i = 0; i < count; i++)
+        grouped[place[number[i]]++] = lines[i];
+    memcpy(lines, grouped, count * sizeof *lines);
 }
 
 static void find_full_sectors(struct builder *b)
