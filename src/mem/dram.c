@@ -404,11 +404,11 @@ static void await_data(struct pw_dram_channel *c)
     uint64_t next = next_column(c);
     if (next == PW_NEVER)
         return;
-    pw_cycle at = pw_dram_clock_begin(&c->clock, next + c->to_data);
+    pw_cycle at = pw_dram_clock_begin(&c->clock, next + c->to_data), now = c->wiring.events->now;
     if (at >= c->wake)
         return;
-    c->wake = at;
-    pw_events_post(c->wiring.events, at, simulate, c, 0);
+    c->wake = at > now ? at : now; /* earlier only if more was known of the next arrival before another followed */
+    pw_events_post(c->wiring.events, c->wake, simulate, c, 0);
 }
 
 static void simulate(void *object, uint64_t argument, pw_cycle now)

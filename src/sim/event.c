@@ -3,6 +3,7 @@
 
 #include "sim/host_memory.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -78,6 +79,7 @@ static bool earlier(const struct pw_late_event *a, const struct pw_late_event *b
 
 static COLD void post_late(struct pw_events *q, pw_cycle time, pw_event_fn *run, void *object, uint64_t argument)
 {
+    assert(time >= q->now);
     if (q->heap_count == q->heap_capacity) {
         size_t capacity = q->heap_capacity ? 2 * q->heap_capacity : 256;
         struct pw_late_event *grown = realloc(q->heap, capacity * sizeof *grown);
