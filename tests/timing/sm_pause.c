@@ -17,12 +17,13 @@ static void begin_pause(void *object, uint64_t until, pw_cycle now)
     pw_gpu_pause(t->system->nodes[0].gpu, until);
 }
 
-/* Posts the pauses in t->data, t->n[7] of them. */
+/* Posts the pauses in t->data, t->n[7] of them; a program that is started over has had them. */
 static void post_pauses(struct timed *t)
 {
     const struct pause *p = t->data;
     for (uint64_t i = 0; i < t->n[7]; i++)
-        pw_events_post(t->system->events, p[i].at, begin_pause, t, p[i].until);
+        if (p[i].at >= t->system->events->now)
+            pw_events_post(t->system->events, p[i].at, begin_pause, t, p[i].until);
 }
 
 static void compute(struct pw_warp *w, struct timed *t)
