@@ -407,7 +407,7 @@ static void await_data(struct pw_dram_channel *c)
     pw_cycle at = pw_dram_clock_begin(&c->clock, next + c->to_data), now = c->wiring.events->now;
     if (at >= c->wake)
         return;
-    c->wake = at > now ? at : now; /* earlier only if more was known of the next arrival before another followed */
+    c->wake = at > now ? at : now; /* over, if the one that came alone has since been followed by another */
     pw_events_post(c->wiring.events, c->wake, simulate, c, 0);
 }
 
@@ -425,6 +425,14 @@ static void simulate(void *object, uint64_t argument, pw_cycle now)
 void pw_dram_bring_up_to_date(struct pw_dram_channel *c, pw_cycle now)
 {
     advance(c, pw_dram_clock_first(&c->clock, now));
+}
+
+void pw_dram_choose_again(struct pw_dram_channel *c, pw_cycle now)
+{
+    if (c->choice.at == PW_NEVER)
+        return;
+    uint64_t clock = pw_dram_later(c->view.now, pw_dram_clock_first(&c->clock, now));
+    c->choice = (struct pw_dram_choice){PW_DRAM_WAIT, 0, pw_dram_earlier(c->choice.at, clock)};
 }
 
 void pw_dram_submit(struct pw_dram_channel *c, struct pw_request *r, uint32_t local_line, pw_cycle at)

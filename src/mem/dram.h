@@ -103,6 +103,9 @@ void pw_dram_submit(struct pw_dram_channel *c, struct pw_request *r, uint32_t lo
  * epoch of the schedule begins, or somebody looks inside. */
 void pw_dram_bring_up_to_date(struct pw_dram_channel *c, pw_cycle now);
 
+/* Has the schedule choose anew what issues from core cycle `now` on, to which the channel has been brought up. */
+void pw_dram_choose_again(struct pw_dram_channel *c, pw_cycle now);
+
 /* Requests inside (queues and in flight), for the forward-progress report and the end-of-run identities. */
 size_t pw_dram_pending(const struct pw_dram_channel *c);
 

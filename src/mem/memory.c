@@ -64,11 +64,19 @@ void pw_memory_to_dram(struct pw_slice *s, struct pw_request *r, pw_cycle at)
     pw_dram_submit(c->dram, r, pw_channel_line(s->map, r->line), at + s->memory->config.dram.path);
 }
 
-void pw_memory_bring_up_to_date(void *memory, pw_cycle now)
+void pw_memory_bring_up_to_date(struct pw_memory *m, pw_cycle now)
 {
-    struct pw_memory *m = memory;
     for (uint32_t i = 0; i < m->config.dram.channels; i++)
         pw_dram_bring_up_to_date(m->channels[i].dram, now);
+}
+
+/* An epoch begins: what has issued was chosen before it, and what was chosen for later is chosen again. */
+static void begin_epoch(void *memory, pw_cycle now)
+{
+    struct pw_memory *m = memory;
+    pw_memory_bring_up_to_date(m, now);
+    for (uint32_t i = 0; i < m->config.dram.channels; i++)
+        pw_dram_choose_again(m->channels[i].dram, now);
 }
 
 static void deliver_to_sm(void *object, uint64_t argument, pw_cycle now)
@@ -209,7 +217,7 @@ static enum pw_status create_policies(struct pw_memory *m, struct pw_error *err)
         m->slices[i].asks = m->walks->use || m->walks->happened;
     enum pw_status status =
         pw_policy_use_init(&m->schedule_use, c->policies, "dram.schedule", schedule, &c->dram.schedule, c->apps, err);
-    m->schedule_use.catch_up = pw_memory_bring_up_to_date;
+    m->schedule_use.catch_up = begin_epoch;
     m->schedule_use.owner = m;
     if (status == PW_OK)
         status = pw_policy_use_init(&m->walks_use, c->policies, "l2.walks", walks, &c->l2.walks, c->apps, err);

@@ -64,7 +64,7 @@ void pw_memory_send_direct(struct pw_memory *m, struct pw_request *r, pw_cycle a
 void pw_memory_forget_frame(struct pw_memory *m, unsigned app, pw_pfn frame);
 
 /* DRAM channels are simulated a little behind time (dram.c): makes up for it, so that counters stand at `now`. */
-void pw_memory_bring_up_to_date(void *memory, pw_cycle now);
+void pw_memory_bring_up_to_date(struct pw_memory *m, pw_cycle now);
 
 /* Requests anywhere between the crossbar and DRAM; and a few lines on what waits, for the progress report. */
 uint64_t pw_memory_pending(const struct pw_memory *m);
