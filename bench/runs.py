@@ -62,9 +62,12 @@ class Result(dict):
 
     def __init__(self, path):
         super().__init__()
-        with open(path, newline="", encoding="utf-8") as file:
-            for line in csv.DictReader(file):
-                self[line["app"], line["component"], line["metric"]] = float(line["value"])
+        try:
+            with open(path, newline="", encoding="utf-8") as file:
+                for line in csv.DictReader(file):
+                    self[line["app"], line["component"], line["metric"]] = float(line["value"])
+        except (OSError, KeyError, TypeError, ValueError):
+            fail("a run has left no result of pagewalk; is the program one?")
 
     def total(self, metric):
         """Of all SMs, what applications do when they are launched again included."""

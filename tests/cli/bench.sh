@@ -26,6 +26,8 @@ refused 'counts recorded without being counted' '--update goes with --callgrind 
 refused 'a page of some rows' '--page shows all rows' --page --rows alu
 refused 'no runs' 'at least 1' --runs 0
 refused 'another program that is not there' 'nowhere/pagewalk: no such program' --against nowhere/pagewalk --rows '^alu' --runs 1
+refused 'a pattern that is none' '--rows \[: ' --rows '['
+refused 'a program that is no pagewalk' 'a run has left no result of pagewalk' --against /bin/true --rows '^alu' --runs 1
 refused 'a simulator that fails' 'exit code 3 from: ' --beside 'echo no licence; exit 3;' --rows stream-4 --runs 1
 check 'what it said is shown' grep -qx 'no licence' .stderr
 
