@@ -86,23 +86,19 @@ run run -w $small --verify
 check 'one check holds' grep -qE ', 1 check of the workload.s result holds$|, [0-9]{2,} checks of the workload.s result hold$' .stdout
 fails 'one launch' 2 'has only 1 launch$' run -w $small --kernels 2
 
-# A terminal of 60 columns: python's pty.
+# A terminal of 60 columns: a pseudo-terminal whose far end stays open here too, as what a program has written may be lost
+# when the last one closes it. An end mark, written once the program is over, says that all has been read.
 terminal() {
   python3 - "$pagewalk" "$@" <<'PYTHON'
-import fcntl, os, pty, struct, sys, termios
-pid, fd = pty.fork()
-if pid == 0:
-    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
-    os.environ["TERM"] = "xterm"
-    os.execv(sys.argv[1], sys.argv[1:])
+import fcntl, os, pty, struct, subprocess, sys, termios, threading
+near, far = pty.openpty()
+fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+program = subprocess.Popen(sys.argv[1:], stdin=far, stdout=far, stderr=far, env={**os.environ, "TERM": "xterm"})
+threading.Thread(target=lambda: (program.wait(), os.write(far, b"\0"))).start()
 shown = b""
-try:
-    while piece := os.read(fd, 65536):
-        shown += piece
-except OSError:
-    pass
-os.waitpid(pid, 0)
-open(".stdout", "wb").write(shown.replace(b"\r\n", b"\n"))
+while not shown.endswith(b"\0"):
+    shown += os.read(near, 65536)
+open(".stdout", "wb").write(shown[:-1].replace(b"\r\n", b"\n"))
 PYTHON
 }
 terminal list designs
