@@ -1,7 +1,8 @@
 /* Keeps what the breakdown of waiting needs; the rules are in breakdown.h.
  *
- * The history of a miss is the list of its stages, each with its first cycle. A stage can be announced for a time to
- * come (the end of a lookup); one that begins earlier and is noted later takes its place. */
+ * The history of a miss is the list of its stages, each with its first cycle; a miss that becomes a wait for its page
+ * takes it along. A stage can be announced for a time to come (the end of a lookup); one that begins earlier and is
+ * noted later takes its place. */
 #include "gpu/breakdown.h"
 
 #include "gpu/gpu_internal.h"
@@ -9,16 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-struct step {
-    pw_cycle from;
-    uint8_t time; /* enum pw_warp_time */
-};
-
-struct history {
-    struct step *steps;
-    uint32_t count, capacity;
-};
 
 struct warp_clock {
     pw_cycle started;
@@ -36,19 +27,19 @@ struct load_way {
 };
 
 struct lsu_head {
-    struct history history; /* of the line at the head of the queue, from its first try */
-    pw_cycle waits_since;   /* for its translation */
-    bool replay_tried;      /* the line that is to be replayed next has been tried */
+    struct pw_miss_history history; /* of the line at the head of the queue, from its first try */
+    pw_cycle waits_since;           /* for its translation */
+    bool replay_tried;              /* the line that is to be replayed next has been tried */
 };
 
 struct pw_breakdown {
     unsigned apps;
     uint32_t sms, warps, loads, misses;
     struct pw_warp_times *times;
-    struct warp_clock *clocks; /* by SM and slot */
-    struct load_way *ways;     /* by SM, slot and place of the load */
-    struct history *histories; /* by SM and miss register */
-    struct lsu_head *heads;    /* by SM */
+    struct warp_clock *clocks;         /* by SM and slot */
+    struct load_way *ways;             /* by SM, slot and place of the load */
+    struct pw_miss_history *histories; /* by SM and miss register */
+    struct lsu_head *heads;            /* by SM */
     /* By SM (where instructions go one at a time, the first for all): when its load-store unit became full. */
     pw_cycle *full_since; /* PW_NEVER: there is room */
     uint64_t paused;      /* cycles of all pauses, that of the last counted to its end */
@@ -95,9 +86,9 @@ void pw_breakdown_destroy(struct pw_breakdown *b)
     if (!b)
         return;
     for (size_t i = 0; b->histories && i < (size_t)b->sms * b->misses; i++)
-        free(b->histories[i].steps);
+        pw_miss_history_free(&b->histories[i]);
     for (uint32_t i = 0; b->heads && i < b->sms; i++)
-        free(b->heads[i].history.steps);
+        pw_miss_history_free(&b->heads[i].history);
     free(b->times);
     free(b->clocks);
     pw_host_memory_free(b->ways);
@@ -148,10 +139,16 @@ static struct load_way *way_of(const struct pw_sm *sm, uint32_t owner)
     return &b->ways[((size_t)sm->id * b->warps + (owner >> 16)) * b->loads + (owner & 0xffff & (b->loads - 1))];
 }
 
-static struct history *history_of(const struct pw_sm *sm, const struct pw_mshr_entry *miss)
+static struct pw_miss_history *history_of(const struct pw_sm *sm, const struct pw_mshr_entry *miss)
 {
     const struct pw_breakdown *b = sm->gpu->breakdown;
     return &b->histories[(size_t)sm->id * b->misses + pw_mshr_place(&sm->tlb_mshr, miss)];
+}
+
+static struct pw_miss_history *history_of_page(const struct pw_sm *sm, uint64_t page)
+{
+    struct pw_fault_wait *wait = pw_fault_wait_find(&sm->fault_waits, page);
+    return wait ? &wait->history : history_of(sm, pw_mshr_find(&sm->tlb_mshr, page));
 }
 
 static struct pw_warp_times *times_of(const struct pw_sm *sm)
@@ -166,7 +163,7 @@ static uint64_t part(pw_cycle since, pw_cycle from, pw_cycle to)
     return to > from ? to - from : 0;
 }
 
-static void note(struct pw_sm *sm, struct history *h, enum pw_warp_time time, pw_cycle from)
+static void note(struct pw_sm *sm, struct pw_miss_history *h, enum pw_warp_time time, pw_cycle from)
 {
     while (h->count && h->steps[h->count - 1].from >= from)
         h->count--;
@@ -174,7 +171,7 @@ static void note(struct pw_sm *sm, struct history *h, enum pw_warp_time time, pw
         return;
     if (h->count == h->capacity) {
         uint32_t capacity = h->capacity ? 2 * h->capacity : 8;
-        struct step *steps = realloc(h->steps, capacity * sizeof *steps);
+        struct pw_miss_step *steps = realloc(h->steps, capacity * sizeof *steps);
         if (!steps) {
             pw_events_out_of_memory(sm->gpu->wiring.events);
             return;
@@ -182,11 +179,11 @@ static void note(struct pw_sm *sm, struct history *h, enum pw_warp_time time, pw
         h->steps = steps;
         h->capacity = capacity;
     }
-    h->steps[h->count++] = (struct step){from, (uint8_t)time};
+    h->steps[h->count++] = (struct pw_miss_step){from, (uint8_t)time};
 }
 
 /* Cuts [from, to) out of a history, as far as it is not before `since`. */
-static void cut(const struct history *h, pw_cycle since, pw_cycle from, pw_cycle to, uint64_t *parts)
+static void cut(const struct pw_miss_history *h, pw_cycle since, pw_cycle from, pw_cycle to, uint64_t *parts)
 {
     for (uint32_t i = 0; i < h->count; i++) {
         pw_cycle begin = h->steps[i].from > from ? h->steps[i].from : from;
@@ -329,7 +326,7 @@ static struct load_way *begin_way(struct pw_sm *sm, uint32_t owner, enum pw_warp
 
 void pw_breakdown_entered(struct pw_sm *sm, uint32_t owner, pw_cycle now)
 {
-    struct history *h = &sm->gpu->breakdown->heads[sm->id].history;
+    struct pw_miss_history *h = &sm->gpu->breakdown->heads[sm->id].history;
     if (owner != PW_NO_OWNER) {
         pw_cycle entered = now + sm->gpu->config.l1_tlb.tlb.latency, tried = h->count ? h->steps[0].from : now;
         struct load_way *way = begin_way(sm, owner, PW_TIME_L1_TLB, now, entered);
@@ -350,19 +347,33 @@ void pw_breakdown_replayed(struct pw_sm *sm, uint32_t owner, pw_cycle now)
     head->replay_tried = false;
 }
 
-uint32_t pw_breakdown_parked(struct pw_sm *sm, pw_cycle now)
+uint32_t pw_breakdown_parked(struct pw_sm *sm, pw_cycle *joined)
 {
-    struct history *h = &sm->gpu->breakdown->heads[sm->id].history;
-    pw_cycle tried = h->count ? h->steps[0].from : now;
+    struct lsu_head *head = &sm->gpu->breakdown->heads[sm->id];
+    struct pw_miss_history *h = &head->history;
+    *joined = sm->lsu.stalled ? head->waits_since : *joined;
+    pw_cycle tried = h->count ? h->steps[0].from : *joined;
     h->count = 0;
-    return (uint32_t)(now - tried);
+    return (uint32_t)(*joined - tried);
 }
 
-void pw_breakdown_miss(struct pw_sm *sm, const struct pw_mshr_entry *miss, bool written, pw_cycle now)
+void pw_breakdown_miss(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now)
 {
-    struct history *h = history_of(sm, miss);
+    struct pw_miss_history *h = history_of(sm, miss);
     h->count = 0;
-    note(sm, h, written ? PW_TIME_FAR_FAULT : PW_TIME_L2_TLB, now + sm->gpu->config.l1_tlb.tlb.latency);
+    note(sm, h, PW_TIME_L2_TLB, now + sm->gpu->config.l1_tlb.tlb.latency);
+}
+
+void pw_breakdown_faulted(struct pw_sm *sm, const struct pw_mshr_entry *miss, struct pw_fault_wait *wait)
+{
+    struct pw_miss_history *h = history_of(sm, miss);
+    wait->history = *h;
+    *h = (struct pw_miss_history){0};
+}
+
+void pw_breakdown_write_waits(struct pw_sm *sm, struct pw_fault_wait *wait, pw_cycle now)
+{
+    note(sm, &wait->history, PW_TIME_FAR_FAULT, now + sm->gpu->config.l1_tlb.tlb.latency);
 }
 
 void pw_breakdown_stage(void *gpu, uint32_t sm_id, pw_vpn vpn, enum pw_miss_stage stage, pw_cycle from)
@@ -373,14 +384,14 @@ void pw_breakdown_stage(void *gpu, uint32_t sm_id, pw_vpn vpn, enum pw_miss_stag
                                     [PW_MISS_FAR_FAULT] = PW_TIME_FAR_FAULT};
     struct pw_gpu *g = gpu;
     struct pw_sm *sm = &g->sms[sm_id];
-    struct history *h = history_of(sm, pw_mshr_find(&sm->tlb_mshr, vpn.v >> g->page_order));
+    struct pw_miss_history *h = history_of_page(sm, vpn.v >> g->page_order);
     if (stage == PW_MISS_WALK && h->count && h->steps[h->count - 1].from > from)
         from = h->steps[h->count - 1].from; /* it has joined a walk that had begun */
     note(sm, h, times[stage], from);
 }
 
 /* The way of a line that was parked until now. */
-static void parked_way(struct pw_sm *sm, const struct history *h, const struct pw_parked_line *r, pw_cycle now)
+static void parked_way(struct pw_sm *sm, const struct pw_miss_history *h, const struct pw_parked_line *r, pw_cycle now)
 {
     struct load_way *way = r->owner == PW_NO_OWNER ? NULL : begin_way(sm, r->owner, PW_TIME_LSU, now, now);
     if (!way)
@@ -394,16 +405,17 @@ static void parked_way(struct pw_sm *sm, const struct history *h, const struct p
     cut(h, since, looked_up, now, way->parts);
 }
 
-void pw_breakdown_translated(struct pw_sm *sm, const struct pw_mshr_entry *miss, bool head, pw_cycle now)
+void pw_breakdown_translated(struct pw_sm *sm, uint64_t page, const struct pw_tlb_waiting *waiting, bool head,
+                             pw_cycle now)
 {
-    const struct history *h = history_of(sm, miss);
-    struct lsu_head *waiting = &sm->gpu->breakdown->heads[sm->id];
-    for (const struct pw_parked_line *r = pw_tlb_waiting(sm, miss)->parked.first; r; r = r->next)
+    const struct pw_miss_history *h = history_of_page(sm, page);
+    struct lsu_head *lsu = &sm->gpu->breakdown->heads[sm->id];
+    for (const struct pw_parked_line *r = waiting->parked.first; r; r = r->next)
         parked_way(sm, h, r, now);
     if (!head)
         return;
-    pw_cycle looked_up = waiting->waits_since + sm->gpu->config.l1_tlb.tlb.latency;
+    pw_cycle looked_up = lsu->waits_since + sm->gpu->config.l1_tlb.tlb.latency;
     for (uint32_t i = 0; i < h->count; i++)
-        note(sm, &waiting->history, h->steps[i].time, h->steps[i].from > looked_up ? h->steps[i].from : looked_up);
-    note(sm, &waiting->history, PW_TIME_LSU, now);
+        note(sm, &lsu->history, h->steps[i].time, h->steps[i].from > looked_up ? h->steps[i].from : looked_up);
+    note(sm, &lsu->history, PW_TIME_LSU, now);
 }

@@ -19,6 +19,8 @@
 #include "sim/stats.h"
 #include "vm/mmu.h"
 
+#include <stdlib.h>
+
 /* X(constant, name, help) */
 #define PW_WARP_TIMES(X)                                                                                               \
     X(ISSUE, "issue", "Warp cycles in which the warp's instruction takes an issue slot.")                              \
@@ -49,7 +51,24 @@ struct pw_warp_times {
     uint64_t stays;    /* of warps that have exited, from start to exit */
 };
 
+/* The stages of a miss, each with its first cycle. */
+struct pw_miss_step {
+    pw_cycle from;
+    uint8_t time; /* enum pw_warp_time */
+};
+
+struct pw_miss_history {
+    struct pw_miss_step *steps;
+    uint32_t count, capacity;
+};
+
+static inline void pw_miss_history_free(struct pw_miss_history *h)
+{
+    free(h->steps);
+}
+
 struct pw_breakdown;
+struct pw_fault_wait;
 struct pw_gpu_config;
 struct pw_sm;
 
@@ -80,15 +99,22 @@ PW_COLD void pw_breakdown_lsu_waits(struct pw_sm *sm, bool replay, pw_cycle now)
 /* A line from the queue is looked up and goes on to the L1 cache, or one that is replayed goes there. */
 PW_COLD void pw_breakdown_entered(struct pw_sm *sm, uint32_t owner, pw_cycle now);
 PW_COLD void pw_breakdown_replayed(struct pw_sm *sm, uint32_t owner, pw_cycle now);
-/* Lines from the queue join a miss; returns for how many cycles they have waited for its register. */
-PW_COLD uint32_t pw_breakdown_parked(struct pw_sm *sm, pw_cycle now);
+/* Lines from the queue join a miss, or wait for a page, from *joined on; if the head has waited for its translation,
+ * that is when it began to. Returns for how many cycles they had waited for its register by then. */
+PW_COLD uint32_t pw_breakdown_parked(struct pw_sm *sm, pw_cycle *joined);
 
-/* A miss of the L1 TLB begins; `written`: with a wait for the page to become writable. */
-PW_COLD void pw_breakdown_miss(struct pw_sm *sm, const struct pw_mshr_entry *miss, bool written, pw_cycle now);
-/* From `from` on it is in this stage. */
+/* A miss of the L1 TLB begins. */
+PW_COLD void pw_breakdown_miss(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now);
+/* It has become a wait for its page. */
+PW_COLD void pw_breakdown_faulted(struct pw_sm *sm, const struct pw_mshr_entry *miss, struct pw_fault_wait *wait);
+/* A write begins to wait for a page that the TLB has. */
+PW_COLD void pw_breakdown_write_waits(struct pw_sm *sm, struct pw_fault_wait *wait, pw_cycle now);
+/* From `from` on the miss, or the wait for its page, is in this stage. */
 PW_COLD void pw_breakdown_stage(void *gpu, uint32_t sm, pw_vpn vpn, enum pw_miss_stage stage, pw_cycle from);
-/* Its translation has come; `head`: also for the line at the head of the queue. To be called before anything is
- * replayed. */
-PW_COLD void pw_breakdown_translated(struct pw_sm *sm, const struct pw_mshr_entry *miss, bool head, pw_cycle now);
+/* Its translation has come, for what waits; `head`: also for the line at the head of the queue. To be called before
+ * anything is replayed. */
+struct pw_tlb_waiting;
+PW_COLD void pw_breakdown_translated(struct pw_sm *sm, uint64_t page, const struct pw_tlb_waiting *waiting, bool head,
+                                     pw_cycle now);
 
 #endif

@@ -60,6 +60,8 @@ static enum pw_status create_sm(struct pw_gpu *g, uint32_t id, struct pw_error *
         status = pw_mshr_init(&sm->l1_mshr, "l1d.mshrs", c->l1d.mshrs, err);
     if (status == PW_OK)
         status = pw_policy_use_add(&g->schedule_use, &(struct pw_warp_environment){id, sm->app}, &sm->schedule, err);
+    if (status == PW_OK && g->wiring.uvm)
+        status = pw_key_map_init(&sm->fault_waits, "far faults", err);
     return status == PW_OK ? pw_sm_timeline_init(sm, err) : status;
 }
 
@@ -108,13 +110,7 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
     enum pw_status status = pw_memory_create(&memory, g->wiring.events, &g->pool, &g->memory, err);
     if (status != PW_OK)
         return status;
-    struct pw_mmu_config mmu = {c->l2_tlb,
-                                c->walk,
-                                c->walk_cache,
-                                c->orders,
-                                g->wiring.apps,
-                                c->sm.count * c->l1_tlb.tlb.mshrs,
-                                g->wiring.uvm != NULL,
+    struct pw_mmu_config mmu = {c->l2_tlb,     c->walk, c->walk_cache, c->orders, g->wiring.apps, g->wiring.uvm != NULL,
                                 g->wiring.seed};
     struct pw_mmu_wiring to = {.events = g->wiring.events,
                                .policies = g->wiring.policies,
@@ -124,6 +120,7 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                .timeline = g->wiring.timeline,
                                .sms = g,
                                .translated = pw_lsu_translated,
+                               .faulted = pw_lsu_faulted,
                                .stage = g->breakdown ? pw_breakdown_stage : NULL,
                                .unmapped = unmapped,
                                .failed = translation_failed};
@@ -225,6 +222,7 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
     g->page_lines_shift = (uint8_t)(PW_PAGE_SHIFT - PW_LINE_SHIFT + g->page_order);
     pw_request_pool_init(&g->pool, wiring->events);
     pw_parked_pool_init(&g->parked, wiring->events);
+    pw_fault_wait_pool_init(&g->fault_waits, wiring->events);
     enum pw_status status = allocate(g, err);
     if (status == PW_OK && wiring->breakdown)
         status = pw_breakdown_create(config, wiring->apps, &g->breakdown, err);
@@ -256,6 +254,9 @@ static void destroy_sm(struct pw_gpu *g, struct pw_sm *sm)
             pw_warp_finish(g->warp_pool, sm->warps[i].warp);
     }
     pw_mshr_release(&sm->tlb_mshr);
+    for (struct pw_key_link *l = pw_key_map_next(&sm->fault_waits, NULL); l; l = pw_key_map_next(&sm->fault_waits, l))
+        pw_miss_history_free(&((struct pw_fault_wait *)l)->history);
+    pw_key_map_release(&sm->fault_waits);
     pw_cache_release(&sm->l1);
     pw_mshr_release(&sm->l1_mshr);
     free(sm->miss_since);
@@ -276,6 +277,7 @@ void pw_gpu_destroy(struct pw_gpu *g)
         pw_warp_pool_destroy(g->warp_pool);
     pw_request_pool_destroy(&g->pool);
     pw_record_pool_destroy(&g->parked.records);
+    pw_record_pool_destroy(&g->fault_waits.records);
     pw_host_memory_free(g->sms);
     free(g->tlb_waiting);
     free(g->launches);

@@ -42,7 +42,7 @@ struct pw_l1d_config {
 
 extern const struct pw_option pw_l1d_options[];
 
-enum pw_l1_tlb_miss { PW_TLB_NONBLOCKING, PW_TLB_STALL_LSU };
+enum pw_l1_tlb_miss { PW_TLB_NONBLOCKING, PW_TLB_HIT_UNDER_MISS, PW_TLB_STALL_LSU };
 
 struct pw_l1_tlb_config {
     struct pw_tlb_config tlb;

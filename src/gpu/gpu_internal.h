@@ -1,11 +1,11 @@
-/* The insides of an SM and of the GPU, common to issue.c, lsu.c, l1.c, cta.c and gpu.c. */
+/* The insides of an SM and of the GPU, common to the files of this folder. */
 #ifndef PW_GPU_GPU_INTERNAL_H
 #define PW_GPU_GPU_INTERNAL_H
 
 #include "gpu/access_coalescing.h"
 #include "gpu/breakdown.h"
+#include "gpu/fault_wait.h"
 #include "gpu/gpu.h"
-#include "gpu/parked.h"
 #include "mem/cache.h"
 #include "mem/mshr.h"
 
@@ -69,6 +69,7 @@ struct pw_lsu_entry {
     bool counted;    /* the TLB lookup of the present page has been counted */
     bool translated; /* frame is that of the present page */
     bool absent;     /* the present page is known to be neither in the TLB nor outstanding */
+    bool missing;    /* on_miss = hit_under_miss: misses under way, if there are any, are its own */
     bool holding;    /* it holds that frame until its next line has gone on to the L1 cache */
     uint32_t owner;
     uint64_t page; /* the present page: line >> page_lines_shift */
@@ -78,8 +79,8 @@ struct pw_lsu_entry {
 
 enum pw_lsu_wait {
     PW_LSU_NOT_WAITING,
-    PW_LSU_TLB_MSHR,    /* the head's page misses and no miss register of the L1 TLB is free */
-    PW_LSU_TRANSLATION, /* on_miss = stall_lsu: the head's translation */
+    PW_LSU_TLB_MSHR,    /* the head's page misses and no miss register of the L1 TLB is free, or none is for it */
+    PW_LSU_TRANSLATION, /* on_miss = stall_lsu, or serial: the head's translation */
     PW_LSU_L1_MSHR,     /* a load misses and no miss register of the L1 cache is free */
     PW_LSU_STORES,      /* the store buffer is full */
 };
@@ -91,13 +92,8 @@ struct pw_lsu {
     bool wanted;                  /* a scheduler found the queue full */
     pw_cycle free;                /* when the next line can be processed */
     uint8_t wait;                 /* enum pw_lsu_wait */
+    bool stalled;                 /* the head waits for its translation, whatever is replayed meanwhile */
     bool posted;
-};
-
-/* What waits in a miss register of an L1 TLB. */
-struct pw_tlb_waiting {
-    struct pw_parked_list parked;
-    bool written; /* one of the lines is to be written */
 };
 
 struct pw_sm {
@@ -122,6 +118,7 @@ struct pw_sm {
     struct pw_tlb tlb;
     struct pw_mshr tlb_mshr;            /* mask: warps that wait */
     struct pw_tlb_waiting *tlb_waiting; /* by miss register */
+    struct pw_key_map fault_waits;      /* struct pw_fault_wait; with demand paging */
     struct pw_cache l1;
     struct pw_mshr l1_mshr;    /* mask: sectors asked for (low 4 bits) and arrived (next 4) */
     uint32_t stores_in_flight; /* between the L1 cache and the L2: the store buffer */
@@ -165,6 +162,7 @@ struct pw_gpu {
     struct pw_gpu_wiring wiring;
     struct pw_request_pool pool;
     struct pw_parked_pool parked;
+    struct pw_fault_wait_pool fault_waits;
     struct pw_memory *memory;
     struct pw_mmu *mmu;
     struct pw_warp_pool *warp_pool;
@@ -214,7 +212,18 @@ void pw_sm_load_complete(struct pw_sm *sm, uint32_t owner, pw_cycle now);
 bool pw_lsu_has_room(const struct pw_sm *sm);
 void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const uint64_t *words, pw_cycle now);
 void pw_lsu_resume(struct pw_sm *sm, enum pw_lsu_wait reason, pw_cycle now);
+/* The unit takes its next line as soon as it can. */
+void pw_lsu_post_step(struct pw_sm *sm, pw_cycle now);
+/* Takes the head out of the queue once all its lines have gone on, or are parked. */
+void pw_lsu_pop_if_done(struct pw_sm *sm, const struct pw_lsu_entry *e, pw_cycle now);
+
+/* l1_tlb.c */
+/* Makes the translation of the head's next line known, if it can be, or parks the lines of its page. Returns what to
+ * wait for, if anything. */
+enum pw_lsu_wait pw_lsu_translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_cycle now);
 unsigned pw_lsu_translated(void *gpu, struct pw_tlb_miss answered, struct pw_translation t, pw_cycle now);
+/* A far fault ends the miss: the page has to come, and the SM has heard so. */
+void pw_lsu_faulted(void *gpu, struct pw_tlb_miss miss, pw_cycle now);
 /* Whether any access that waits for the translation of this page writes. */
 bool pw_lsu_write_waits(const struct pw_sm *sm, uint64_t page);
 
@@ -234,6 +243,12 @@ void pw_l1_stored(void *gpu, struct pw_request *r, pw_cycle now);
 /* One line of a load has its data at time `at`. */
 void pw_l1_line_done(struct pw_sm *sm, uint32_t owner, pw_cycle at, pw_cycle now);
 void pw_gpu_line_finished(struct pw_gpu *g, pw_cycle now);
+
+static inline uint32_t pw_physical_line(const struct pw_gpu *g, pw_pfn first_frame, uint64_t vaddr_line)
+{
+    uint64_t within = vaddr_line & ((1ULL << g->page_lines_shift) - 1);
+    return (uint32_t)(((uint64_t)first_frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT)) + within);
+}
 
 /* paging.c: accesses that have a translation hold their frame; line is physical. */
 static inline void pw_gpu_hold_frame(struct pw_gpu *g, uint32_t line)
@@ -263,7 +278,7 @@ static inline void pw_gpu_mark_translated(struct pw_gpu *g, const struct pw_sm *
 /* timeline.c: to be called when there is one, but for init */
 enum pw_status pw_sm_timeline_init(struct pw_sm *sm, struct pw_error *err);
 void pw_sm_timeline_miss(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now);
-void pw_sm_timeline_translated(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now);
+void pw_sm_timeline_miss_ended(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now);
 PW_COLD void pw_sm_timeline_stall(struct pw_sm *sm, uint32_t scheduler, pw_cycle from, pw_cycle now);
 
 /* fill.c: makes the instance of a policy of pw_fill_family, which is released with its use. */

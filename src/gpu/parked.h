@@ -1,4 +1,5 @@
-/* Lines that wait in a miss register of an L1 TLB for their translation, and are replayed when it has come.
+/* Lines that wait for their translation, in a miss register of an L1 TLB or for a far fault, and are replayed when it
+ * has come.
  *
  * A line is parked with what it takes to access it later. Once its translation is known it joins the list of lines that
  * the load-store unit replays (lsu.c). */

@@ -45,6 +45,9 @@ static uint64_t lines_waiting(const struct pw_sm *sm)
     }
     for (uint32_t i = 0; sm->tlb_mshr.in_use && i < sm->tlb_mshr.capacity; i++)
         lines += sm->tlb_waiting[i].parked.count;
+    for (const struct pw_key_link *l = pw_key_map_next(&sm->fault_waits, NULL); l;
+         l = pw_key_map_next(&sm->fault_waits, l))
+        lines += ((const struct pw_fault_wait *)l)->waiting.parked.count;
     return lines;
 }
 

@@ -26,7 +26,7 @@ void pw_sm_timeline_miss(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_
     sm->miss_since[pw_mshr_place(&sm->tlb_mshr, miss)] = now;
 }
 
-void pw_sm_timeline_translated(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now)
+void pw_sm_timeline_miss_ended(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now)
 {
     uint32_t place = pw_mshr_place(&sm->tlb_mshr, miss);
     pw_timeline_record(sm->gpu->wiring.timeline, &(struct pw_interval){.track = sm->miss_track + place,

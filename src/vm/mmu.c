@@ -5,10 +5,8 @@
 #include "mem/mshr.h"
 #include "vm/far_faults.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 const struct pw_option pw_l2_tlb_options[] = {
     {"enabled", PW_OPTION_BOOL, offsetof(struct pw_l2_tlb_config, enabled), 0, 0, "on", "", NULL,
@@ -30,7 +28,8 @@ struct pw_mmu {
     struct pw_mshr mshr;
     struct pw_tlb_requests *misses; /* by miss register, whose place is also the id of the walk */
     struct pw_far_faults far_faults;
-    struct pw_tlb_request *requests, *free;
+    struct pw_record_pool requests; /* struct pw_tlb_request */
+    struct pw_tlb_request *reserve;
     struct pw_tlb_request *first_waiting, *last_waiting; /* that found no free miss register */
     uint32_t waiting;
     const struct pw_tlb_request *absent; /* the first of them, once its page is known not to be in the TLB */
@@ -44,18 +43,10 @@ struct pw_mmu {
 
 static struct pw_tlb_request *take_request(struct pw_mmu *m, struct pw_tlb_miss miss)
 {
-    struct pw_tlb_request *r = m->free;
-    assert(r);
-    m->free = r->next;
+    struct pw_tlb_request *r = pw_record_take(&m->requests);
     r->next = NULL;
     r->miss = miss;
     return r;
-}
-
-static void give_request(struct pw_mmu *m, struct pw_tlb_request *r)
-{
-    r->next = m->free;
-    m->free = r;
 }
 
 /* Fails the run, since this answer is not the translation of its page. */
@@ -90,7 +81,7 @@ static void answer_arrives(void *object, uint64_t argument, pw_cycle now)
     struct pw_tlb_miss miss = r->miss;
     bool walked = r->source == PW_FROM_WALK;
     m->answers_under_way--;
-    give_request(m, r); /* the SM may ask again at once */
+    pw_record_give(&m->requests, r); /* the SM may ask again at once */
     unsigned warps = m->wiring.translated(m->wiring.sms, miss, t, now);
     if (walked)
         pw_walker_count_stalled(m->walker, miss.asid, warps);
@@ -267,6 +258,22 @@ static void answer(struct pw_mmu *m, struct pw_tlb_request *first, struct pw_tra
         fill_tlb(m, &page, translation, source == PW_FROM_WALK);
 }
 
+static void fault_heard(void *object, uint64_t argument, pw_cycle now)
+{
+    struct pw_mmu *m = object;
+    const struct pw_tlb_request *r = (struct pw_tlb_request *)(uintptr_t)argument;
+    m->wiring.faulted(m->wiring.sms, r->miss, now);
+}
+
+/* The page has to come. Those who have missed it hear of that as of an answer, and wait here; no answer can overtake
+ * the news, so the record is still theirs when it gets there. */
+static void fault(struct pw_mmu *m, struct pw_tlb_request *first, pw_cycle now)
+{
+    for (struct pw_tlb_request *r = first; r; r = r->next)
+        pw_events_post(m->wiring.events, now + m->config.l2_tlb.distance, fault_heard, m, (uintptr_t)r);
+    pw_far_faults_add(&m->far_faults, miss_key(m, first->miss.asid, first->miss.vpn), first);
+}
+
 static void walk_done(void *client, uint32_t id, struct pw_translation translation, pw_cycle now)
 {
     struct pw_mmu *m = client;
@@ -283,7 +290,7 @@ static void walk_done(void *client, uint32_t id, struct pw_translation translati
     if (translation.present)
         answer(m, first, translation, PW_FROM_WALK, now);
     else if (m->config.far_faults)
-        pw_far_faults_add(&m->far_faults, miss_key(m, asid, vpn), first);
+        fault(m, first, now);
     if (!translation.present && !m->wiring.unmapped(m->wiring.sms, asid, vpn, now))
         return;
     pw_mshr_remove(&m->mshr, &m->mshr.entries[id]);
@@ -307,17 +314,16 @@ void pw_mmu_page_arrived(struct pw_mmu *m, pw_asid asid, pw_vpn vpn, pw_cycle no
 
 static enum pw_status init_misses(struct pw_mmu *m, struct pw_error *err)
 {
+    enum { CHUNK_BYTES = 64 << 10 };
     m->misses = calloc(m->config.l2_tlb.tlb.mshrs, sizeof *m->misses);
-    m->requests = aligned_alloc(_Alignof(struct pw_tlb_request), m->config.requests * sizeof *m->requests);
+    m->reserve = aligned_alloc(_Alignof(struct pw_tlb_request), sizeof *m->reserve); /* an event asks for one page */
     m->counters = calloc(m->config.apps, sizeof *m->counters);
-    if (!m->misses || !m->requests || !m->counters)
+    if (!m->misses || !m->reserve || !m->counters)
         return pw_fail_memory(err, "L2 TLB");
-    memset(m->requests, 0, m->config.requests * sizeof *m->requests);
-    for (uint32_t i = m->config.requests; i > 0; i--)
-        give_request(m, &m->requests[i - 1]);
+    pw_record_pool_init(&m->requests, m->wiring.events, sizeof *m->reserve, CHUNK_BYTES, m->reserve, 1);
     enum pw_status status = pw_mshr_init(&m->mshr, "l2_tlb.mshrs", m->config.l2_tlb.tlb.mshrs, err);
     if (status == PW_OK && m->config.far_faults)
-        status = pw_far_faults_init(&m->far_faults, m->config.requests, err);
+        status = pw_far_faults_init(&m->far_faults, m->wiring.events, err);
     return status;
 }
 
@@ -376,7 +382,8 @@ void pw_mmu_destroy(struct pw_mmu *m)
     pw_walker_destroy(m->walker);
     pw_tlb_level_release(&m->level);
     free(m->misses);
-    free(m->requests);
+    pw_record_pool_destroy(&m->requests);
+    free(m->reserve);
     pw_mshr_release(&m->mshr);
     pw_far_faults_release(&m->far_faults);
     pw_lanes_release(&m->wait_lanes);
@@ -435,7 +442,7 @@ enum pw_status pw_mmu_check(const struct pw_mmu *m, struct pw_error *err)
 
 uint64_t pw_mmu_pending(const struct pw_mmu *m)
 {
-    return m->requests_under_way + m->answers_under_way + m->mshr.in_use + m->waiting + m->far_faults.mshr.in_use;
+    return m->requests_under_way + m->answers_under_way + m->mshr.in_use + m->waiting + m->far_faults.map.count;
 }
 
 size_t pw_mmu_describe(const struct pw_mmu *m, char *out, size_t capacity)
@@ -444,6 +451,6 @@ size_t pw_mmu_describe(const struct pw_mmu *m, char *out, size_t capacity)
                      "  translation: %u misses in the L2 TLB's registers, %u requests wait for one; %u walks under "
                      "way, %u wait for a walker; %u pages are waited for that are not on the GPU\n",
                      m->mshr.in_use, m->waiting, pw_walker_active(m->walker), pw_walker_queued(m->walker),
-                     m->far_faults.mshr.in_use);
+                     m->far_faults.map.count);
     return n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity;
 }

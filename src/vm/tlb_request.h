@@ -1,8 +1,7 @@
 /* What an SM asks when its L1 TLB misses, and what it is answered: one record from the beginning to the end.
  *
  * It goes from the SM to the L2 TLB; there it waits in a miss register for a walk, or in a far-fault register for
- * a page that is not on the GPU; and it comes back with the translation. There is one for each page that an SM can
- * wait for, so they never run out. */
+ * a page that is not on the GPU; and it comes back with the translation. */
 #ifndef PW_VM_TLB_REQUEST_H
 #define PW_VM_TLB_REQUEST_H
 
@@ -17,7 +16,7 @@ struct pw_tlb_miss {
     uint8_t warp; /* slot of the warp that missed first */
     pw_asid asid;
     uint8_t fill;   /* PW_FILL_L1, PW_FILL_L2: which TLBs the translation may be put into */
-    uint16_t place; /* of the SM's miss register */
+    uint16_t place; /* of the SM's miss register, as long as it has one: until it is answered or hears of a far fault */
 };
 _Static_assert(sizeof(struct pw_tlb_miss) == 16, "a miss is passed in two registers of the host");
 

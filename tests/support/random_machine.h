@@ -57,6 +57,7 @@ static inline const char *machine_one_of(struct pw_random *r, const char *a, con
 static inline void machine_choose_translation(struct random_machine *m, struct pw_random *r)
 {
     static const char *const sizes[] = {"4KB", "64KB", "2MB"};
+    static const char *const on_miss[] = {"stall_lsu", "hit_under_miss", "nonblocking"};
     uint64_t size = pw_random_below(r, 3);
     machine_set_text(m, "page.size", sizes[size]);
     machine_set_text(m, "page.frames", machine_any_policy(r, &pw_frame_family));
@@ -79,7 +80,7 @@ static inline void machine_choose_translation(struct random_machine *m, struct p
     machine_set(m, "l1_tlb.large_entries", machine_between(r, 1, 20));
     machine_set(m, "l1_tlb.mshrs", machine_between(r, 1, 8));
     machine_set(m, "l1_tlb.latency", machine_between(r, 1, 4));
-    machine_set_text(m, "l1_tlb.on_miss", machine_one_of(r, "nonblocking", "stall_lsu"));
+    machine_set_text(m, "l1_tlb.on_miss", on_miss[pw_random_below(r, 3)]);
     machine_set(m, "l2_tlb.base_ways", 0);
     machine_set(m, "l2_tlb.base_entries", machine_between(r, 1, 40));
     machine_set(m, "l2_tlb.ports", machine_between(r, 1, 3));

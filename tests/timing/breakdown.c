@@ -201,6 +201,7 @@ static void a_walk_that_finds_no_walker_waits_in_the_queue(void **state)
     struct timed t = fixed(own_page);
     t.threads = 64;
     t.sets[6] = "walk.walkers=1";
+    t.sets[7] = "l1_tlb.on_miss=nonblocking";
     struct parts p = parts_of(t);
     assert_int_equal(p.of[PW_TIME_WALK_QUEUE], WALK - 1);
     assert_int_equal(p.of[PW_TIME_WALK_MEMORY], 2 * WALK);

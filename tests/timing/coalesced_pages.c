@@ -348,7 +348,7 @@ static void everyone_who_misses_a_large_page_gets_the_right_frame(void **state)
                       .threads = 128,
                       .n = {3000, 1},
                       .spec = {.breakdown = true},
-                      .sets = {"sm.count=2"}};
+                      .sets = {"sm.count=2", "l1_tlb.on_miss=nonblocking"}};
     timed_run(&t);
     assert_int_equal(timed_count(&t, "l1_tlb.misses"), 16);
     assert_int_equal(timed_count(&t, "walk.count"), 7 + 7); /* warps 0 and 7 share a page */

@@ -206,9 +206,11 @@ static void an_explicit_prefetch_moves_pages_beside_the_kernel(void **state)
     timed_end(&t);
 }
 
-/* 32 pages in two blocks, and one miss register. Of a block the page that faults comes first and the others behind it:
- * two walks for each, since an ideal TLB has all the others by the time that the second has been answered. */
-static void an_ideal_tlb_has_what_came_while_an_access_waited_for_a_register(void **state)
+/* 32 pages in two blocks, and one miss register, which a far fault frees long before the page has come: all 32 are
+ * walked for. Where memory instructions go one at a time, and one page at a time within them, the page that faults
+ * comes first and the others of its block behind it: two walks for each block, since an ideal TLB has all the others by
+ * the time that the second has been answered. */
+static void an_ideal_tlb_has_what_came_while_an_access_waited(void **state)
 {
     (void)state;
     struct timed t = {.machine = "pascal",
@@ -216,6 +218,11 @@ static void an_ideal_tlb_has_what_came_while_an_access_waited_for_a_register(voi
                       .kernel = touch_at_once,
                       .n = {0, 1},
                       .sets = {"l1_tlb.mshrs=1", "l1_tlb.organisation=ideal"}};
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "l1_tlb.lookups"), 32);
+    assert_int_equal(timed_count(&t, "walk.count"), 32);
+    timed_end(&t);
+    t.sets[0] = "sm.serial=on";
     timed_run(&t);
     assert_int_equal(timed_count(&t, "l1_tlb.lookups"), 32);
     assert_int_equal(timed_count(&t, "walk.count"), 4);
@@ -235,7 +242,7 @@ int main(void)
         cmocka_unit_test(a_prefetched_page_that_only_hits_is_forgotten_too),
         cmocka_unit_test(preloading_pays_the_transfer_before_the_kernel),
         cmocka_unit_test(an_explicit_prefetch_moves_pages_beside_the_kernel),
-        cmocka_unit_test(an_ideal_tlb_has_what_came_while_an_access_waited_for_a_register),
+        cmocka_unit_test(an_ideal_tlb_has_what_came_while_an_access_waited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
