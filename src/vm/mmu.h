@@ -70,8 +70,8 @@ struct pw_mmu_wiring {
     /* The translation that was asked for is at its SM; not present: the page has left meanwhile, and the SM has to ask
      * again. Returns the number of warps that waited. */
     unsigned (*translated)(void *sms, struct pw_tlb_miss miss, struct pw_translation translation, pw_cycle now);
-    /* With far faults: the SM hears that the walk for its miss found no mapping and that the page will come. Its request
-     * waits in the far-fault registers and is answered when it has. */
+    /* With far faults: the SM hears that the walk for its miss found no mapping and that the page will come. Its
+     * request waits in the far-fault registers and is answered when it has. */
     void (*faulted)(void *sms, struct pw_tlb_miss miss, pw_cycle now);
     /* NULL, or called when the stage of an SM's miss is known to change, or to have changed, at `from`; before
      * `translated`. */

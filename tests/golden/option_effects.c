@@ -98,7 +98,7 @@ static const struct row rows[] = {
     {"l1_tlb.large_organisation.replacement", &two_mb_alone, "lru", "random"},
     {"l1_tlb.base_entries", &plain, "8", "16"},
     {"l1_tlb.base_ways", &plain, "0", "1"},
-    {"l1_tlb.base_subpages", &plain, "1", "4"},
+    {"l1_tlb.base_subpages", &fixed_walks, "1", "4"},
     {"l1_tlb.large_entries", &two_mb, "4", "8"},
     {"l1_tlb.large_ways", &two_mb, "0", "1"},
     {"l1_tlb.large_subpages", &two_mb, "1", "4"},
