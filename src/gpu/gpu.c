@@ -340,7 +340,6 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
 #define SM(name, unit, field, help) COUNTER("sm." name, unit, counters, pw_sm_counters, field, help)
 #define OPEN(name, field)                                                                                              \
     pw_stats_further_place(stats, "sm." name, g->open, sizeof *g->open, offsetof(struct pw_sm_open, field))
-#define TLB(name, field, help) COUNTER("l1_tlb." name, "lookups", tlb_counters, pw_tlb_counters, field, help)
 #define L1D(name, field, help) COUNTER("l1d." name, "accesses", l1d_counters, pw_l1d_counters, field, help)
     pw_stats_counter(stats, "sm.cycles", "cycles", NULL, &g->cycles, 0, 0);
     pw_stats_common(stats, "sm.cycles");
@@ -359,10 +358,7 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
     COUNTER("sm.lines_waiting", "lines", open, pw_sm_open, lines_waiting,
             "Lines in the load-store units and those without a translation, at the end.");
     pw_stats_level(stats, "sm.lines_waiting");
-    TLB("lookups", lookups, "Lookups in the L1 TLBs, one per page of a memory instruction.");
-    TLB("hits", hits, "Those that hit.");
-    TLB("misses", misses, "Those that missed, merged ones included.");
-    TLB("mshr_merges", merges, "Misses that found their page already asked for.");
+    pw_tlb_register(stats, PW_L1_TLB, g->tlb_counters, true);
     L1D("accesses", accesses, "Loads of a line in the L1 data caches.");
     L1D("hits", hits, "Those that hit.");
     L1D("misses", misses, "Those that missed, merged ones included.");
@@ -371,11 +367,9 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
 #undef COUNTER
 #undef SM
 #undef OPEN
-#undef TLB
 #undef L1D
     pw_stats_identity(stats, "sm.resident_cycles", "sm.issued + sm.stall_cycles");
     pw_stats_identity(stats, "sm.lines", "l1d.accesses + l1d.stores + sm.lines_waiting");
-    pw_stats_identity(stats, "l1_tlb.lookups", "l1_tlb.hits + l1_tlb.misses");
     pw_stats_identity(stats, "l1d.accesses", "l1d.hits + l1d.misses");
     if (g->breakdown)
         register_breakdown(g, stats);

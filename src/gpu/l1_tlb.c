@@ -113,12 +113,15 @@ static struct pw_mshr_entry *start_miss(struct pw_sm *sm, struct pw_lsu_entry *e
 /* The head's present page is not in the TLB. Returns what to wait for, if anything. */
 static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, pw_cycle now)
 {
+    struct pw_tlb_counters *c = &sm->gpu->tlb_counters[sm->app];
     struct pw_fault_wait *wait = pw_fault_wait_find(&sm->fault_waits, e->page);
-    if (wait)
+    if (wait) {
+        pw_tlb_count_answered(c, &c->fault_waits);
         return join_fault(sm, e, wait, now);
+    }
     struct pw_mshr_entry *miss = e->absent ? NULL : pw_mshr_find(&sm->tlb_mshr, e->page);
     if (miss)
-        sm->gpu->tlb_counters[sm->app].merges++;
+        pw_tlb_count_answered(c, &c->merges);
     else if (may_miss(sm, e))
         miss = start_miss(sm, e, now);
     else
@@ -166,6 +169,7 @@ static enum pw_lsu_wait miss_absent(struct pw_sm *sm, struct pw_lsu_entry *e, pw
 enum pw_lsu_wait pw_lsu_translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
+    struct pw_tlb_counters *c = &g->tlb_counters[sm->app];
     uint64_t page = e->lines[e->next].line >> g->page_lines_shift;
     pw_vpn vpn = {page << g->page_order};
     if (e->translated && page == e->page)
@@ -175,11 +179,13 @@ enum pw_lsu_wait pw_lsu_translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
     e->page = page;
     e->translated = pw_tlb_lookup(&sm->tlb, sm->app, vpn, &e->frame);
     if (!e->counted) {
-        struct pw_tlb_counters *c = &g->tlb_counters[sm->app];
         c->lookups++;
         c->hits += e->translated;
         c->misses += !e->translated;
+        c->unanswered += !e->translated;
         e->counted = true;
+    } else if (e->translated) { /* the miss has waited for a register until its page was here */
+        pw_tlb_count_answered(c, &c->primary);
     }
     if (!e->translated)
         return miss_absent(sm, e, now);
@@ -245,9 +251,11 @@ static void fill_tlb(struct pw_sm *sm, pw_vpn vpn, struct pw_translation t)
         e->absent = false;
 }
 
-/* The miss has ended; its register is free. */
-static void end_miss(struct pw_sm *sm, struct pw_mshr_entry *miss, pw_cycle now)
+/* The miss has ended, with a translation or with a far fault; its register is free. */
+static void end_miss(struct pw_sm *sm, struct pw_mshr_entry *miss, bool translated, pw_cycle now)
 {
+    struct pw_tlb_counters *c = &sm->gpu->tlb_counters[sm->app];
+    pw_tlb_count_answered(c, translated ? &c->primary : &c->fault_waits);
     if (sm->gpu->wiring.timeline)
         pw_sm_timeline_miss_ended(sm, miss, now);
     pw_mshr_remove(&sm->tlb_mshr, miss);
@@ -274,18 +282,22 @@ static void park_head(struct pw_sm *sm, struct pw_fault_wait *wait, pw_cycle now
     pw_lsu_pop_if_done(sm, e, now);
 }
 
-/* What waited in a miss register waits for its page from now on. */
-static void move_to_fault(struct pw_sm *sm, uint64_t page, uint32_t place, pw_cycle now)
+/* What waited in a miss register waits for its page from now on, or for leave to write it once it is `translated`;
+ * nothing changes for what does so already. */
+static void move_to_fault(struct pw_sm *sm, const struct pw_tlb_miss *asked, bool translated, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
-    struct pw_mshr_entry *miss = &sm->tlb_mshr.entries[place];
+    uint64_t page = asked->vpn.v >> g->page_order;
+    if (pw_fault_wait_find(&sm->fault_waits, page)) /* it had come and left, and was asked for again */
+        return;
+    struct pw_mshr_entry *miss = &sm->tlb_mshr.entries[asked->place];
     struct pw_tlb_waiting *waiting = pw_tlb_waiting(sm, miss);
     struct pw_fault_wait *wait = pw_fault_wait_add(&g->fault_waits, &sm->fault_waits, page);
     wait->waiting = *waiting;
     *waiting = (struct pw_tlb_waiting){0};
     if (__builtin_expect(sm->watched, false))
         pw_breakdown_faulted(sm, miss, wait);
-    end_miss(sm, miss, now);
+    end_miss(sm, miss, translated, now);
     if (head_waits(sm, page))
         park_head(sm, wait, now);
     wake(sm, now);
@@ -294,10 +306,7 @@ static void move_to_fault(struct pw_sm *sm, uint64_t page, uint32_t place, pw_cy
 void pw_lsu_faulted(void *gpu, struct pw_tlb_miss miss, pw_cycle now)
 {
     struct pw_gpu *g = gpu;
-    struct pw_sm *sm = &g->sms[miss.sm];
-    uint64_t page = miss.vpn.v >> g->page_order;
-    if (!pw_fault_wait_find(&sm->fault_waits, page)) /* else it has come and left, and was asked for again */
-        move_to_fault(sm, page, miss.place, now);
+    move_to_fault(&g->sms[miss.sm], &miss, false, now);
 }
 
 /* What waits for the page, here or in a miss register, is replayed and waits no longer. Returns the number of warps
@@ -315,7 +324,7 @@ static unsigned replay_page(struct pw_sm *sm, uint64_t page, uint32_t place, pw_
         return 0;
     }
     unsigned warps = (unsigned)__builtin_popcountll(miss->mask);
-    end_miss(sm, miss, now);
+    end_miss(sm, miss, true, now);
     return warps;
 }
 
@@ -332,7 +341,7 @@ unsigned pw_lsu_translated(void *gpu, struct pw_tlb_miss answered, struct pw_tra
     if (g->wiring.uvm && !pw_uvm_touch(g->wiring.uvm, sm->app, vpn, pw_lsu_write_waits(sm, page), now)) {
         if (__builtin_expect(sm->watched, false))
             pw_breakdown_stage(g, sm->id, vpn, PW_MISS_FAR_FAULT, now);
-        pw_lsu_faulted(g, answered, now);
+        move_to_fault(sm, &answered, true, now);
         ask_to_write(g, answered, now);
         return 0;
     }

@@ -117,15 +117,29 @@ static void note_stage(struct pw_mmu *m, const struct pw_tlb_request *first, enu
         m->wiring.stage(m->wiring.sms, r->miss.sm, r->miss.vpn, stage, from);
 }
 
+/* Counts what has become of a miss that did not merge, if it was one of the L2 TLB. */
+static void count_answered(struct pw_mmu *m, pw_asid asid, bool present)
+{
+    struct pw_tlb_counters *c = &m->counters[asid];
+    if (m->config.l2_tlb.enabled)
+        pw_tlb_count_answered(c, present ? &c->primary : &c->fault_waits);
+}
+
+static void count_merge(struct pw_mmu *m, pw_asid asid)
+{
+    m->counters[asid].merges++;
+    m->counters[asid].unanswered -= m->config.l2_tlb.enabled;
+}
+
 /* Merges into the page's miss or registers a new one whose walk starts at `at`. False when no register is free. */
-static bool register_miss(struct pw_mmu *m, struct pw_tlb_request *r, pw_cycle at, bool count)
+static bool register_miss(struct pw_mmu *m, struct pw_tlb_request *r, pw_cycle at)
 {
     uint64_t key = miss_key(m, r->miss.asid, r->miss.vpn);
     const struct pw_mshr_entry *outstanding = r == m->absent ? NULL : pw_mshr_find(&m->mshr, key);
     uint32_t id;
     if (outstanding) {
         id = pw_mshr_place(&m->mshr, outstanding);
-        m->counters[r->miss.asid].merges += count;
+        count_merge(m, r->miss.asid);
     } else if (pw_mshr_full(&m->mshr)) {
         return false;
     } else {
@@ -192,12 +206,13 @@ static void request_arrives(void *object, uint64_t argument, pw_cycle now)
         c->lookups++;
         c->hits += found.present;
         c->misses += !found.present;
+        c->unanswered += !found.present;
         if (found.present) {
             send_answer(m, r, found, PW_FROM_L2_TLB, looked_up);
             return;
         }
     }
-    if (m->first_waiting || !register_miss(m, r, looked_up, true))
+    if (m->first_waiting || !register_miss(m, r, looked_up))
         wait_for_register(m, r, now);
 }
 
@@ -217,7 +232,7 @@ static void serve_waiting(struct pw_mmu *m, pw_cycle now)
         struct pw_translation found = {.present = false};
         uint32_t latency = m->config.l2_tlb.enabled && r != m->absent ? probe(m, &r->miss, &found) : 0;
         next = r->next;
-        if (!found.present && !register_miss(m, r, now, false)) {
+        if (!found.present && !register_miss(m, r, now)) {
             m->absent = m->tlb.asks_table ? NULL : r;
             return;
         }
@@ -225,8 +240,10 @@ static void serve_waiting(struct pw_mmu *m, pw_cycle now)
         if (m->wiring.timeline)
             record_wait(m, r, now);
         m->waiting--;
-        if (found.present)
-            send_answer(m, r, found, PW_FROM_L2_TLB, now + latency);
+        if (!found.present)
+            continue;
+        count_answered(m, r->miss.asid, true);
+        send_answer(m, r, found, PW_FROM_L2_TLB, now + latency);
     }
 }
 
@@ -281,6 +298,7 @@ static void walk_done(void *client, uint32_t id, struct pw_translation translati
     pw_asid asid = first->miss.asid;
     pw_vpn vpn = first->miss.vpn;
     m->misses[id] = (struct pw_tlb_requests){0};
+    count_answered(m, asid, translation.present);
     if (m->wiring.stage) {
         note_stage(m, first, PW_MISS_WALK, pw_walker_begun(m->walker, id));
         note_stage(m, first, translation.present ? PW_MISS_L2_TLB : PW_MISS_FAR_FAULT, now);
@@ -393,15 +411,7 @@ void pw_mmu_destroy(struct pw_mmu *m)
 
 void pw_mmu_register(struct pw_mmu *m, struct pw_stats *stats)
 {
-#define COUNTER(name, field, help)                                                                                     \
-    pw_stats_counter(stats, name, "lookups", help, m->counters, sizeof *m->counters,                                   \
-                     offsetof(struct pw_tlb_counters, field))
-    COUNTER("l2_tlb.lookups", lookups, "Lookups in the shared L2 TLB.");
-    COUNTER("l2_tlb.hits", hits, "Those that hit.");
-    COUNTER("l2_tlb.misses", misses, "Those that missed, merged ones included.");
-    COUNTER("l2_tlb.mshr_merges", merges, "Misses that found a walk for their page under way.");
-#undef COUNTER
-    pw_stats_identity(stats, "l2_tlb.lookups", "l2_tlb.hits + l2_tlb.misses");
+    pw_tlb_register(stats, PW_L2_TLB, m->counters, m->config.l2_tlb.enabled);
     pw_walker_register(m->walker, stats);
 }
 

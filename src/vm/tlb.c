@@ -28,6 +28,52 @@ const struct pw_option pw_tlb_options[] = {
      "Pages whose translation can be outstanding at once.", false},
     {0}};
 
+/* What differs between the levels; the identity is that of misses. */
+struct names {
+    const char *lookups, *hits, *misses, *merges, *primary_lookups, *primary, *rate, *fault_waits, *unanswered,
+        *identity;
+    const char *help_lookups, *help_merges, *help_fault_waits;
+};
+
+#define NAMES(level)                                                                                                   \
+    level ".lookups", level ".hits", level ".misses", level ".mshr_merges", level ".primary_lookups",                  \
+        level ".primary_misses", level ".primary_hit_rate", level ".far_fault_waits", level ".unanswered",             \
+        level ".primary_misses + " level ".mshr_merges + " level ".far_fault_waits + " level ".unanswered"
+
+static const struct names names_of[] = {
+    [PW_L1_TLB] = {NAMES("l1_tlb"), "Lookups in the L1 TLBs, one per page of a memory instruction.",
+                   "Misses that found their page already asked for.",
+                   "Misses whose walk found no page, or whose SM waited for their page already."},
+    [PW_L2_TLB] = {NAMES("l2_tlb"), "Lookups in the shared L2 TLB.",
+                   "Misses that found a walk for their page under way.", "Misses whose walk found no page."},
+};
+
+void pw_tlb_register(struct pw_stats *stats, enum pw_tlb_number level, const struct pw_tlb_counters *counters,
+                     bool looked_up)
+{
+    const struct names *n = &names_of[level];
+#define COUNTER(name, field, help)                                                                                     \
+    pw_stats_counter(stats, name, "lookups", help, counters, sizeof *counters, offsetof(struct pw_tlb_counters, field))
+    COUNTER(n->lookups, lookups, n->help_lookups);
+    COUNTER(n->hits, hits, "Those that hit.");
+    COUNTER(n->misses, misses, "Those that missed, merged ones included.");
+    COUNTER(n->merges, merges, n->help_merges);
+    COUNTER(n->fault_waits, fault_waits, n->help_fault_waits);
+    COUNTER(n->unanswered, unanswered, "Misses of which it is not known yet what they are, at the end.");
+    COUNTER(n->primary, primary, "The other misses: neither merged, nor waiting for a far fault.");
+    COUNTER(n->primary_lookups, hits, "Hits and primary misses.");
+#undef COUNTER
+    pw_stats_level(stats, n->unanswered);
+    pw_stats_further_place(stats, n->primary_lookups, counters, sizeof *counters,
+                           offsetof(struct pw_tlb_counters, primary));
+    pw_stats_ratio(stats, n->rate, "%", "Hits among primary lookups, as papers count them.", n->hits,
+                   n->primary_lookups, 100);
+    pw_stats_identity(stats, n->lookups,
+                      level == PW_L1_TLB ? "l1_tlb.hits + l1_tlb.misses" : "l2_tlb.hits + l2_tlb.misses");
+    if (looked_up) /* without one, walks merge all the same */
+        pw_stats_identity(stats, n->misses, n->identity);
+}
+
 static bool has_base(const struct pw_tlb_level *level)
 {
     return level->orders & (1U << PW_PAGE_4K | 1U << PW_PAGE_64K);

@@ -10,6 +10,7 @@
 #include "policy/tlb/tlb_policy.h"
 #include "sim/option.h"
 #include "sim/policy_use.h"
+#include "sim/stats.h"
 #include "vm/page_table.h"
 
 struct pw_tlb_config {
@@ -43,10 +44,25 @@ struct pw_tlb_level {
 enum pw_status pw_tlb_level_init(struct pw_tlb_level *level, struct pw_error *err);
 void pw_tlb_level_release(struct pw_tlb_level *level); /* with its TLBs */
 
-/* Per application. */
+/* Per application. A miss is unanswered until it is known to be one of three: it has merged into another one's, or it
+ * waits for a far fault, or it is a primary one, whose translation was found. */
 struct pw_tlb_counters {
-    uint64_t lookups, hits, misses, merges;
+    uint64_t lookups, hits, misses;
+    uint64_t primary, merges, fault_waits, unanswered;
 };
+
+/* Another miss is known to be one of this kind. */
+static inline void pw_tlb_count_answered(struct pw_tlb_counters *c, uint64_t *kind)
+{
+    c->unanswered--;
+    ++*kind;
+}
+
+enum pw_tlb_number { PW_L1_TLB, PW_L2_TLB };
+
+/* Registers what is counted at a level, by application. `looked_up`: there is such a TLB. */
+void pw_tlb_register(struct pw_stats *stats, enum pw_tlb_number level, const struct pw_tlb_counters *counters,
+                     bool looked_up);
 
 struct pw_tlb_array {
     const struct pw_tlb_policy *policy;
