@@ -26,7 +26,7 @@ static void check_cases(enum pw_claim_judge judge, const struct one_case *cases,
 {
     for (size_t i = 0; i < count; i++) {
         struct pw_claim claim = row(judge, cases[i].value, cases[i].unit);
-        enum pw_verdict verdict = pw_claim_judge_values(&claim, &cases[i].ours, 1);
+        enum pw_verdict verdict = pw_claim_judge_values(&claim, &cases[i].ours, 1, NULL);
         if (verdict != cases[i].verdict)
             fail_msg("%s %s %s, ours %.17g: %s", pw_claim_judge_names[judge], cases[i].value, cases[i].unit,
                      cases[i].ours, pw_verdict_names[verdict]);
@@ -102,18 +102,72 @@ static void a_strict_bound_does_not_hold_at_its_limit_and_the_others_do(void **s
 {
     (void)state;
     static const struct one_case cases[] = {
-        {"<1", "x", 0.999, PW_HOLDS},    {"<1", "x", 1, PW_DIFFERS},        {"<1", "x", 1 - 1e-12, PW_DIFFERS},
-        {">1", "x", 1.001, PW_HOLDS},    {">1", "x", 1, PW_DIFFERS},        {">1", "x", 1 + 1e-12, PW_DIFFERS},
-        {"<=5", "walks", 5, PW_HOLDS},   {"<=5", "walks", 5.1, PW_DIFFERS}, {">=20", "%", 20, PW_HOLDS},
-        {">=20", "%", 19.9, PW_DIFFERS}, {">=1", "x", 1, PW_HOLDS},         {"<-25", "%", -26, PW_HOLDS},
-        {"<-25", "%", -25, PW_DIFFERS},  {"<-25", "%", 0, PW_DIFFERS},      {"!=1", "x", 1, PW_DIFFERS},
-        {"!=1", "x", 1.01, PW_HOLDS},    {"!=1", "x", 0.99, PW_HOLDS},      {"~1", "x", 0.9, PW_HOLDS},
-        {"~1", "x", 1.1, PW_HOLDS},      {"~1", "x", 0.899, PW_DIFFERS},    {"~1", "x", 1.101, PW_DIFFERS},
-        {"~100", "%", 90, PW_HOLDS},     {"~100", "%", 89.9, PW_DIFFERS},   {"~0", "%", 10, PW_HOLDS},
-        {"~0", "%", -10.1, PW_DIFFERS},  {"~10", "x", 9, PW_HOLDS},         {"~10", "x", 8.9, PW_DIFFERS},
-        {">1", "x", NAN, PW_NOT_RUN},
+        {"<=5", "walks", 5, PW_HOLDS},     {"<=5", "walks", 5.1, PW_DIFFERS}, {">=20", "%", 20, PW_HOLDS},
+        {">=20", "%", 19.9, PW_DIFFERS},   {">=1", "x", 1, PW_HOLDS},         {"<-25", "%", -26, PW_HOLDS},
+        {"<-25", "%", -25, PW_DIFFERS},    {"<-25", "%", 0, PW_DIFFERS},      {"~1", "x", 0.95, PW_HOLDS},
+        {"~1", "x", 1.05, PW_HOLDS},       {"~1", "x", 0.949, PW_DIFFERS},    {"~1", "x", 1.051, PW_DIFFERS},
+        {"~100", "%", 95, PW_HOLDS},       {"~100", "%", 94.9, PW_DIFFERS},   {"~0", "%", 5, PW_HOLDS},
+        {"~0", "%", -5.1, PW_DIFFERS},     {"~10", "x", 9.5, PW_HOLDS},       {"~10", "x", 9.4, PW_DIFFERS},
+        {">1", "x", NAN, PW_NOT_RUN},      {">=1", "x", 0.9999, PW_DIFFERS},  {"!=5", "walks", 5, PW_DIFFERS},
+        {"!=5", "walks", 5.001, PW_HOLDS},
     };
     CHECK_CASES(PW_JUDGE_BOUND, cases);
+}
+
+static void a_trend_needs_one_percent_and_a_number_of_the_papers_does_not(void **state)
+{
+    (void)state;
+    static const struct one_case cases[] = {
+        {"<1", "x", 0.99, PW_HOLDS},        {"<1", "x", 0.9901, PW_DIFFERS},    {"<1", "x", 1, PW_DIFFERS},
+        {"<1", "x", 1 - 1e-12, PW_DIFFERS}, {"<1", "x", 1.5, PW_DIFFERS},       {">1", "x", 1.01, PW_HOLDS},
+        {">1", "x", 1.0099, PW_DIFFERS},    {">1", "x", 1 + 1e-12, PW_DIFFERS}, {">1", "x", 0.5, PW_DIFFERS},
+        {"!=1", "x", 1, PW_DIFFERS},        {"!=1", "x", 1.009, PW_DIFFERS},    {"!=1", "x", 1.01, PW_HOLDS},
+        {"!=1", "x", 0.99, PW_HOLDS},       {">0", "%", 1, PW_HOLDS},           {">0", "%", 0.99, PW_DIFFERS},
+        {">0", "%", -2, PW_DIFFERS},        {"<0", "%", -1, PW_HOLDS},          {"<0", "%", -0.5, PW_DIFFERS},
+        {">0", "cycles", 1e-3, PW_HOLDS},   {">0", "cycles", 0, PW_DIFFERS},    {">30", "warps", 30.001, PW_HOLDS},
+        {">30", "warps", 30, PW_DIFFERS},   {">1", "warps", 1.001, PW_HOLDS},   {"<2", "%", 1.999, PW_HOLDS},
+        {"<1", "%", 0.9999, PW_HOLDS},      {"<1", "%", 1, PW_DIFFERS},         {">50", "%", 50.001, PW_HOLDS},
+        {">10", "x", 10.001, PW_HOLDS},     {">2", "sum", 2.001, PW_HOLDS},
+    };
+    CHECK_CASES(PW_JUDGE_BOUND, cases);
+}
+
+enum { MOST_VALUES = 8 };
+
+struct scatter_case {
+    enum pw_claim_judge judge;
+    const char *value, *unit;
+    double ours[2], scatter[2];
+    enum pw_verdict verdict;
+};
+
+static void a_trend_lies_beyond_the_scatter_over_seeds(void **state)
+{
+    (void)state;
+    static const struct scatter_case cases[] = {
+        {PW_JUDGE_BOUND, ">1", "x", {1.05}, {0.049}, PW_HOLDS},
+        {PW_JUDGE_BOUND, ">1", "x", {1.05}, {0.05}, PW_DIFFERS},
+        {PW_JUDGE_BOUND, ">1", "x", {1.005}, {0.001}, PW_DIFFERS},
+        {PW_JUDGE_BOUND, "<1", "x", {0.9}, {0.2}, PW_DIFFERS},
+        {PW_JUDGE_BOUND, "!=1", "x", {0.9}, {0.2}, PW_DIFFERS},
+        {PW_JUDGE_BOUND, ">0", "%", {3}, {4}, PW_DIFFERS},
+        {PW_JUDGE_BOUND, ">0", "cycles", {3}, {4}, PW_DIFFERS},
+        {PW_JUDGE_BOUND, ">0", "cycles", {3}, {2}, PW_HOLDS},
+        {PW_JUDGE_BOUND, ">30", "warps", {31}, {20}, PW_HOLDS},
+        {PW_JUDGE_BOUND, "<2", "%", {1.9}, {1}, PW_HOLDS},
+        {PW_JUDGE_BOUND, "~1", "x", {1.04}, {0.5}, PW_HOLDS},
+        {PW_JUDGE_BOUND, ">=1", "x", {1}, {0.5}, PW_HOLDS},
+        {PW_JUDGE_GAIN, "12", "%", {12}, {20}, PW_HOLDS},
+        {PW_JUDGE_BOUND, ">1;<1", "x", {1.1, 0.9}, {0, 0.05}, PW_HOLDS},
+        {PW_JUDGE_BOUND, ">1;<1", "x", {1.1, 0.9}, {0, 0.15}, PW_DIFFERS},
+        {PW_JUDGE_ORDER, "6.8<15.4", "%", {5, 9}, {1.9, 1.9}, PW_HOLDS},
+        {PW_JUDGE_ORDER, "6.8<15.4", "%", {5, 9}, {2, 2}, PW_DIFFERS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pw_claim claim = row(cases[i].judge, cases[i].value, cases[i].unit);
+        if (pw_claim_judge_values(&claim, cases[i].ours, pw_claim_parts(&claim), cases[i].scatter) != cases[i].verdict)
+            fail_msg("case %zu: %s %s", i, cases[i].value, cases[i].unit);
+    }
 }
 
 static void a_comparison_is_true_only_at_one(void **state)
@@ -124,11 +178,9 @@ static void a_comparison_is_true_only_at_one(void **state)
     CHECK_CASES(PW_JUDGE_TRUE, cases);
 }
 
-enum { MOST_VALUES = 8 };
-
 struct many_case {
     enum pw_claim_judge judge;
-    const char *value;
+    const char *value, *unit;
     size_t parts, count;
     double ours[MOST_VALUES];
     enum pw_verdict verdict;
@@ -138,28 +190,43 @@ static void lists_and_chains_take_one_value_per_part(void **state)
 {
     (void)state;
     static const struct many_case cases[] = {
-        {PW_JUDGE_BOUND, "<75;>75", 2, 2, {50, 80}, PW_HOLDS},
-        {PW_JUDGE_BOUND, "<75;>75", 2, 2, {80, 80}, PW_DIFFERS},
-        {PW_JUDGE_BOUND, "<75;>75", 2, 2, {50, 50}, PW_DIFFERS},
-        {PW_JUDGE_BOUND, "<75;>75", 2, 1, {50}, PW_NOT_RUN},
-        {PW_JUDGE_BOUND, "<75;>75", 2, 2, {50, NAN}, PW_NOT_RUN},
-        {PW_JUDGE_BOUND, ">1;<1", 2, 2, {1, 1}, PW_DIFFERS},
-        {PW_JUDGE_ORDER, "99.8>98.8>1.0", 3, 3, {3, 2, 1}, PW_HOLDS},
-        {PW_JUDGE_ORDER, "99.8>98.8>1.0", 3, 3, {3, 3, 1}, PW_DIFFERS},
-        {PW_JUDGE_ORDER, "99.8>98.8>1.0", 3, 3, {3, 3 - 1e-13, 1}, PW_DIFFERS},
-        {PW_JUDGE_ORDER, "99.8>98.8>1.0", 3, 3, {3, 1, 2}, PW_DIFFERS},
-        {PW_JUDGE_ORDER, "99.8>98.8>1.0", 3, 2, {3, 1}, PW_NOT_RUN},
-        {PW_JUDGE_ORDER, "1<2.5<3", 3, 3, {-3, -2, 9}, PW_HOLDS},
-        {PW_JUDGE_ORDER, "1<2.5<3", 3, 3, {3, 2, 1}, PW_DIFFERS},
-        {PW_JUDGE_ORDER, "2>1;9>8", 4, 4, {2, 1, 9, 8}, PW_HOLDS},
-        {PW_JUDGE_ORDER, "2>1;9>8", 4, 4, {2, 1, 0.5, 0.4}, PW_HOLDS},
-        {PW_JUDGE_ORDER, "2>1;9>8", 4, 4, {2, 1, 8, 9}, PW_DIFFERS},
-        {PW_JUDGE_ORDER, "2>1;9>8", 4, 4, {1, 2, 9, 8}, PW_DIFFERS},
+        {PW_JUDGE_BOUND, "<75;>75", "%", 2, 2, {50, 80}, PW_HOLDS},
+        {PW_JUDGE_BOUND, "<75;>75", "%", 2, 2, {80, 80}, PW_DIFFERS},
+        {PW_JUDGE_BOUND, "<75;>75", "%", 2, 2, {50, 50}, PW_DIFFERS},
+        {PW_JUDGE_BOUND, "<75;>75", "%", 2, 1, {50}, PW_NOT_RUN},
+        {PW_JUDGE_BOUND, "<75;>75", "%", 2, 2, {50, NAN}, PW_NOT_RUN},
+        {PW_JUDGE_BOUND, ">1;<1", "x", 2, 2, {1, 1}, PW_DIFFERS},
+        {PW_JUDGE_ORDER, "99.8>98.8>1.0", "%", 3, 3, {3, 2, 1}, PW_HOLDS},
+        {PW_JUDGE_ORDER, "99.8>98.8>1.0", "%", 3, 3, {3, 3, 1}, PW_DIFFERS},
+        {PW_JUDGE_ORDER, "99.8>98.8>1.0", "%", 3, 3, {3, 3 - 1e-13, 1}, PW_DIFFERS},
+        {PW_JUDGE_ORDER, "99.8>98.8>1.0", "%", 3, 3, {3, 1, 2}, PW_DIFFERS},
+        {PW_JUDGE_ORDER, "99.8>98.8>1.0", "%", 3, 2, {3, 1}, PW_NOT_RUN},
+        {PW_JUDGE_ORDER, "1<2.5<3", "%", 3, 3, {2, 3, 9}, PW_HOLDS},
+        {PW_JUDGE_ORDER, "1<2.5<3", "%", 3, 3, {3, 2, 1}, PW_DIFFERS},
+        {PW_JUDGE_ORDER, "2>1;9>8", "%", 4, 4, {2, 1, 9, 8}, PW_HOLDS},
+        {PW_JUDGE_ORDER, "2>1;9>8", "%", 4, 4, {2, 1, 1, 0.5}, PW_HOLDS},
+        {PW_JUDGE_ORDER, "2>1;9>8", "%", 4, 4, {2, 1, 8, 9}, PW_DIFFERS},
+        {PW_JUDGE_ORDER, "2>1;9>8", "%", 4, 4, {1, 2, 9, 8}, PW_DIFFERS},
+        /* A step of 1 point, or of half the paper's. */
+        {PW_JUDGE_ORDER, "99.8>98.8>1.0", "%", 3, 3, {3, 2.5, 1.5}, PW_HOLDS},
+        {PW_JUDGE_ORDER, "99.8>98.8>1.0", "%", 3, 3, {3, 2.51, 1.5}, PW_DIFFERS},
+        {PW_JUDGE_ORDER, "99.8>98.8>1.0", "%", 3, 3, {3, 2.5, 1.51}, PW_DIFFERS},
+        /* 1% of the larger value. */
+        {PW_JUDGE_ORDER, "3.5>3.2", "x", 2, 2, {100, 99}, PW_HOLDS},
+        {PW_JUDGE_ORDER, "3.5>3.2", "x", 2, 2, {100, 99.1}, PW_DIFFERS},
+        {PW_JUDGE_ORDER, "3.5<3.7", "GB/s", 2, 2, {99.1, 100}, PW_DIFFERS},
+        /* A penalty that grows is a penalty. */
+        {PW_JUDGE_ORDER, "92.5<98.0<99.8", "%", 3, 3, {-52.6, -43.5, -17.1}, PW_DIFFERS},
+        {PW_JUDGE_ORDER, "92.5<98.0<99.8", "%", 3, 3, {-2, 43.5, 77.1}, PW_DIFFERS},
+        {PW_JUDGE_ORDER, "92.5<98.0<99.8", "%", 3, 3, {0, 43.5, 77.1}, PW_DIFFERS},
+        {PW_JUDGE_ORDER, "92.5<98.0<99.8", "%", 3, 3, {17.1, 43.5, 52.6}, PW_HOLDS},
+        {PW_JUDGE_ORDER, "-3<-1", "%", 2, 2, {-9, -5}, PW_HOLDS},
+        {PW_JUDGE_ORDER, "-3<-1", "%", 2, 2, {5, 9}, PW_DIFFERS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pw_claim claim = row(cases[i].judge, cases[i].value, "%");
+        struct pw_claim claim = row(cases[i].judge, cases[i].value, cases[i].unit);
         assert_int_equal(pw_claim_parts(&claim), cases[i].parts);
-        if (pw_claim_judge_values(&claim, cases[i].ours, cases[i].count) != cases[i].verdict)
+        if (pw_claim_judge_values(&claim, cases[i].ours, cases[i].count, NULL) != cases[i].verdict)
             fail_msg("case %zu: %s", i, cases[i].value);
     }
 }
@@ -171,8 +238,8 @@ static void tests_and_context_are_not_judged_by_values(void **state)
     struct pw_claim test = row(PW_JUDGE_TEST, "3", ""), context = row(PW_JUDGE_NONE, "3", "");
     assert_int_equal(pw_claim_parts(&test), 0);
     assert_int_equal(pw_claim_parts(&context), 0);
-    assert_int_equal(pw_claim_judge_values(&test, &value, 1), PW_NOT_RUN);
-    assert_int_equal(pw_claim_judge_values(&context, &value, 1), PW_OUT_OF_SCOPE);
+    assert_int_equal(pw_claim_judge_values(&test, &value, 1, NULL), PW_NOT_RUN);
+    assert_int_equal(pw_claim_judge_values(&context, &value, 1, NULL), PW_OUT_OF_SCOPE);
 }
 
 static bool is_strict(const char *value)
@@ -199,7 +266,7 @@ static void a_design_that_does_nothing_fails_every_row_that_claims_a_change(void
         gains += c->judge == PW_JUDGE_GAIN;
         factors += c->judge == PW_JUDGE_RATIO;
         bounds += c->judge == PW_JUDGE_BOUND;
-        if (pw_claim_judge_values(c, nothing, pw_claim_parts(c)) != PW_DIFFERS)
+        if (pw_claim_judge_values(c, nothing, pw_claim_parts(c), NULL) != PW_DIFFERS)
             fail_msg("%s: a design that does nothing passes", c->id);
     }
     assert_int_equal(gains, 84);
@@ -232,12 +299,12 @@ static void what_the_papers_measured_for_baselines_fails_for_designs(void **stat
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         double ours = paper_value(pairs[i][1]);
-        assert_int_equal(pw_claim_judge_values(pw_claim_find(pairs[i][0]), &ours, 1), PW_DIFFERS);
+        assert_int_equal(pw_claim_judge_values(pw_claim_find(pairs[i][0]), &ours, 1, NULL), PW_DIFFERS);
     }
     double distributed = paper_value("gmmu-fig05-vs-ideal") / (1 + paper_value("gmmu-fig05-vs-distributed") / 100);
-    assert_int_equal(pw_claim_judge_values(pw_claim_find("gmmu-fig05-vs-ideal"), &distributed, 1), PW_DIFFERS);
+    assert_int_equal(pw_claim_judge_values(pw_claim_find("gmmu-fig05-vs-ideal"), &distributed, 1, NULL), PW_DIFFERS);
     double none_worse = 0;
-    assert_int_equal(pw_claim_judge_values(pw_claim_find("mosaic-fig11-worse"), &none_worse, 1), PW_DIFFERS);
+    assert_int_equal(pw_claim_judge_values(pw_claim_find("mosaic-fig11-worse"), &none_worse, 1, NULL), PW_DIFFERS);
     static const struct {
         const char *gap, *gain;
     } gaps[] = {{"mosaic-fig08-ideal-gap", "mosaic-fig08-avg"},
@@ -245,7 +312,7 @@ static void what_the_papers_measured_for_baselines_fails_for_designs(void **stat
                 {"mask-fig11-ideal-gap", "mask-fig11-avg"}};
     for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++) {
         double baseline = 100 - (100 - paper_value(gaps[i].gap)) / (1 + paper_value(gaps[i].gain) / 100);
-        assert_int_equal(pw_claim_judge_values(pw_claim_find(gaps[i].gap), &baseline, 1), PW_DIFFERS);
+        assert_int_equal(pw_claim_judge_values(pw_claim_find(gaps[i].gap), &baseline, 1, NULL), PW_DIFFERS);
     }
 }
 
@@ -265,7 +332,7 @@ static void the_papers_own_numbers_hold(void **state)
             values[count++] = atof(at);
         }
         assert_int_equal(count, pw_claim_parts(c));
-        if (pw_claim_judge_values(c, values, count) != PW_HOLDS)
+        if (pw_claim_judge_values(c, values, count, NULL) != PW_HOLDS)
             fail_msg("%s: the paper's own %s differs", c->id, c->value);
     }
 }
@@ -323,6 +390,8 @@ int main(void)
         cmocka_unit_test(an_amount_is_half_to_one_and_a_half_times_the_papers),
         cmocka_unit_test(a_count_has_to_be_met),
         cmocka_unit_test(a_strict_bound_does_not_hold_at_its_limit_and_the_others_do),
+        cmocka_unit_test(a_trend_needs_one_percent_and_a_number_of_the_papers_does_not),
+        cmocka_unit_test(a_trend_lies_beyond_the_scatter_over_seeds),
         cmocka_unit_test(a_comparison_is_true_only_at_one),
         cmocka_unit_test(lists_and_chains_take_one_value_per_part),
         cmocka_unit_test(tests_and_context_are_not_judged_by_values),

@@ -38,7 +38,7 @@ static const struct pw_claim_score *score_of(const char *id)
 static struct pw_claim_evidence evidence(const char *figure, enum pw_scope scope, const char *id, double value)
 {
     struct pw_claim_evidence e = {figure, scope, {.claim = pw_claim_find(id), .count = 1, .values = {value}}};
-    e.outcome.verdict = pw_claim_judge_values(e.outcome.claim, e.outcome.values, 1);
+    e.outcome.verdict = pw_claim_judge_values(e.outcome.claim, e.outcome.values, 1, NULL);
     return e;
 }
 

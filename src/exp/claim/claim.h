@@ -27,7 +27,7 @@ enum pw_claim_judge {
     PW_JUDGE_QUANTITY,     /* a plain amount: 0.5 to 1.5 times the paper's */
     PW_JUDGE_EXACT,        /* a count that has to be met */
     PW_JUDGE_BOUND,        /* "<1", ">=20", "!=1", "~1" (see docs/claims.md), a list of them one per value */
-    PW_JUDGE_ORDER,        /* a chain "a>b>c": as many values, in that order */
+    PW_JUDGE_ORDER,        /* a chain "a>b>c": as many values, in that order by steps that count */
     PW_JUDGE_TRUE,         /* no number in the paper: the figure's comparison has to come out true (1) */
     PW_JUDGE_TEST,         /* mechanism and config: a test that names the row */
     PW_JUDGE_NOT_MODELLED, /* mechanism and config that nothing here could break: data/claims/not-modelled.csv */
@@ -53,10 +53,12 @@ extern const char *const pw_claim_kind_names[PW_CLAIM_KIND_COUNT];
 extern const char *const pw_claim_judge_names[PW_JUDGE_COUNT];
 extern const char *const pw_verdict_names[PW_VERDICT_COUNT]; /* "holds", "not run", … */
 
-/* Judges values of ours, in the paper's unit: one, or as many as the row's value has parts. A value that is no number
- * makes it "not run". Rows of tests, rows that are not modelled and context cannot be judged so: PW_NOT_RUN,
- * PW_NOT_MODELLED and PW_OUT_OF_SCOPE. */
-enum pw_verdict pw_claim_judge_values(const struct pw_claim *claim, const double *values, size_t count);
+/* Judges values of ours, in the paper's unit: one, or as many as the row's value has parts. `scatter` has the largest
+ * minus the smallest of each value over seeds, which a trend has to exceed; NULL where there was one seed. A value that
+ * is no number makes it "not run". Rows of tests, rows that are not modelled and context cannot be judged so:
+ * PW_NOT_RUN, PW_NOT_MODELLED and PW_OUT_OF_SCOPE. */
+enum pw_verdict pw_claim_judge_values(const struct pw_claim *claim, const double *values, size_t count,
+                                      const double *scatter);
 
 /* Whether values of ours decide it, which come from figures. */
 bool pw_claim_is_for_figures(const struct pw_claim *claim);

@@ -22,7 +22,7 @@ static bool looks_right(const struct pw_claim_outcome *o, int decimals)
     double shown[PW_CLAIM_MAX_PARTS];
     for (size_t i = 0; i < o->count && i < PW_CLAIM_MAX_PARTS; i++)
         shown[i] = rounded(o->values[i], decimals);
-    return pw_claim_judge_values(o->claim, shown, o->count) == o->verdict;
+    return pw_claim_judge_values(o->claim, shown, o->count, NULL) == o->verdict;
 }
 
 void pw_claim_format_values(const struct pw_claim_outcome *o, struct pw_text *out)

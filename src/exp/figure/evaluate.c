@@ -196,7 +196,7 @@ static enum pw_status evaluate_claim(const struct pw_figure_claim *c, const stru
         out->values[part] = value.items[0].value;
         pw_vector_free(&value);
     }
-    out->verdict = pw_claim_judge_values(c->claim, out->values, out->count);
+    out->verdict = pw_claim_judge_values(c->claim, out->values, out->count, NULL);
     return PW_OK;
 }
 
