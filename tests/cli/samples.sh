@@ -10,7 +10,7 @@ MASK = (1 << 64) - 1
 
 
 class Stream:
-    """src/sim/random.c: xoshiro256** seeded through splitmix64 with the name of the stream, bounded by Lemire's method."""
+    """src/sim/random.c: xoshiro256**, seeded through splitmix64 with the name of the stream."""
 
     def __init__(self, seed, name):
         self.x = seed
@@ -83,5 +83,6 @@ measures: {n: cycles}
 table: {n: n@4k}
 YAML
 check 'the program draws the same mixes' eval \
-  '"$pagewalk" reproduce ./mixes.yaml --each -q --db mixes.db | grep -q "FWT,SC" && grep -q "^mosaic-ninth-mixed:.* FWT,SC " drawn'
+  '"$pagewalk" reproduce ./mixes.yaml --each -q --db mixes.db | grep -q "FWT,SC" &&
+   grep -q "^mosaic-ninth-mixed:.* FWT,SC " drawn'
 finish
