@@ -22,7 +22,7 @@ static const struct pw_cli_flag flags[] = {
      "which tests name which mechanism and config rows, which rows have none, and which are not modelled"},
     {0, "json", PW_CLI_SWITCH, offsetof(struct arguments, json), NULL, "one JSON array, an object per claim"},
     {0, "verdict", PW_CLI_TEXT, offsetof(struct arguments, verdict), "V",
-     "only claims with this verdict: holds, differs, not-run, not-modelled, out-of-scope"},
+     "only claims with this verdict: holds, weak, differs, not-run, not-modelled, out-of-scope"},
     {0, "kind", PW_CLI_TEXT, offsetof(struct arguments, kind), "K",
      "only headline, number, trend, mechanism, config or context"},
     {0, "db", PW_CLI_TEXT, offsetof(struct arguments, db), "FILE", "the result store (default pagewalk.db)"},
@@ -60,7 +60,7 @@ static int choose(const char *what, const char *word, const char *const *names, 
 
 static bool read_filter(const struct arguments *a, int rest, char **names, struct pw_claim_filter *out, int *out_status)
 {
-    static const char *const verdicts[] = {"holds", "differs", "not-run", "not-modelled", "out-of-scope", NULL};
+    static const char *const verdicts[] = {"holds", "weak", "differs", "not-run", "not-modelled", "out-of-scope", NULL};
     const char *kinds[PW_CLAIM_KIND_COUNT + 1] = {NULL};
     for (size_t i = 0; i < PW_CLAIM_KIND_COUNT; i++)
         kinds[i] = pw_claim_kind_names[i];
@@ -149,7 +149,9 @@ const struct pw_cli_command pw_cli_claims_command = {
     .details =
         "Papers are mosaic, mask, compression, uvm and gmmu-bypass; without one, all. Headlines, numbers and trends\n"
         "are decided by figures (`pagewalk reproduce`), mechanisms and configurations by tests that name them\n"
-        "(`scripts/test`). What was not run stays \"not run\"; what the simulator leaves out is \"not modelled\", "
+        "(`scripts/test`). What holds with a design's baseline in its place too, or cannot fail, is \"weak\" and does "
+        "not\n"
+        "count as holding. What was not run stays \"not run\"; what the simulator leaves out is \"not modelled\", "
         "whatever\n"
         "passes; context cannot be decided by simulation. The rules are in docs/claims.md.",
     .flags = flags,

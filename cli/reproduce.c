@@ -128,6 +128,10 @@ static void print_estimate(const struct session *s)
     if (missing)
         printf("; the rest takes about %s on %u core%s", time, workers, pw_plural(workers));
     putchar('\n');
+    size_t nulls = pw_experiment_null_jobs(e);
+    if (nulls)
+        printf("%zu of the runs put a baseline in a design's place, to find claims that hold without the design\n",
+               nulls);
 #ifndef PW_PROFILE_GUIDED
     if (seconds / workers > WORTH_A_FAST_BUILD)
         puts("scripts/build-fast builds a program that takes about 6% less time for this, with the same results");
@@ -174,19 +178,20 @@ static int write_csv(const struct session *s)
 static int print_tables(const struct session *s)
 {
     struct pw_text text = pw_cli_text();
-    size_t holds = 0, differs = 0, claims = 0;
+    size_t holds = 0, weak = 0, differs = 0, claims = 0;
     for (size_t i = 0; i < s->experiment->figure_count; i++) {
         pw_text_add(&text, s->lines || i ? "\n" : "");
         pw_figure_report_table(&s->outcomes[i], s->arguments->each, &text);
         holds += pw_figure_report_count(&s->outcomes[i], PW_HOLDS);
+        weak += pw_figure_report_count(&s->outcomes[i], PW_WEAK);
         differs += pw_figure_report_count(&s->outcomes[i], PW_DIFFERS);
         claims += s->experiment->figures[i]->claim_count;
     }
     pw_text_add(&text, "\n");
     if (claims)
-        pw_text_print(&text, "%zu claim%s: %zu %s, %zu %s, %zu not run. ", claims, pw_plural(claims), holds,
-                      pw_counted(holds, "holds", "hold"), differs, pw_counted(differs, "differs", "differ"),
-                      claims - holds - differs);
+        pw_text_print(&text, "%zu claim%s: %zu %s, %zu %s weak, %zu %s, %zu not run. ", claims, pw_plural(claims),
+                      holds, pw_counted(holds, "holds", "hold"), weak, pw_counted(weak, "is", "are"), differs,
+                      pw_counted(differs, "differs", "differ"), claims - holds - weak - differs);
     pw_text_print(&text, "Results: %s\n", s->arguments->db);
     return pw_cli_print(&text);
 }

@@ -18,6 +18,7 @@ static enum pw_status describe_visit(void *context, const char *key, const char 
     char *target = !strcmp(key, "summary")   ? d->summary
                    : !strcmp(key, "aliases") ? d->aliases
                    : !strcmp(key, "assumed") ? d->assumed
+                   : !strcmp(key, "base")    ? d->base
                                              : NULL;
     if (!target)
         return PW_OK;

@@ -43,6 +43,7 @@ enum pw_status pw_catalog_apply_designs(struct pw_options *o, const char *names,
 /* What a file says of itself; "" where it does not. */
 struct pw_catalog_description {
     char summary[PW_DESCRIPTION_CAPACITY], aliases[PW_DESCRIPTION_CAPACITY], assumed[PW_DESCRIPTION_CAPACITY];
+    char base[PW_DESCRIPTION_CAPACITY];
 };
 enum pw_status pw_catalog_describe(const struct pw_catalog_file *file, struct pw_catalog_description *out,
                                    struct pw_error *err);

@@ -27,7 +27,7 @@ static void check_unknown(const struct pw_figure *f)
     struct pw_plan plan = {0};
     struct pw_error err = {0};
     struct pw_figure_outcome outcome;
-    enum pw_status status = pw_plan_add(&plan, f, &err);
+    enum pw_status status = pw_plan_add(&plan, f, 1, &err);
     if (status != PW_OK) {
         check_refusal(status, &err, "fuzz: variant ");
         pw_plan_release(&plan);

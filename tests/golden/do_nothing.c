@@ -109,7 +109,7 @@ static unsigned check_figure(const char *name)
     struct pw_plan plan = {0};
     unsigned checked = 0;
     assert_int_equal(pw_figure_load(name, PW_QUICK, &figure, &err), PW_OK);
-    assert_int_equal(pw_plan_add(&plan, figure, &err), PW_OK);
+    assert_int_equal(pw_plan_add(&plan, figure, 1, &err), PW_OK);
     struct pw_stored_run **runs = calloc(plan.job_count + 1, sizeof(struct pw_stored_run *));
     assert_non_null(runs);
     give_runs(&plan.figures[0], runs);

@@ -71,7 +71,7 @@ static void set_up(struct fixture *f, const char *expressions)
              "workloads:\n  pair: {list: \"alu:scale=1,alu:scale=2\"}\n  one: {list: \"alu:scale=3\"}\n%s",
              expressions);
     if (pw_figure_read(text, strlen(text), "f", "n", PW_FULL, &f->figure, &err) != PW_OK ||
-        pw_plan_add(&f->plan, f->figure, &err) != PW_OK)
+        pw_plan_add(&f->plan, f->figure, 1, &err) != PW_OK)
         fail_msg("%s", err.message);
     assert_true(f->plan.job_count <= MAX_RUNS);
     make_runs(f);

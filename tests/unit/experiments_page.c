@@ -39,7 +39,7 @@ static void example_of_the_page_is_a_figure(void **state)
         struct pw_plan plan = {0};
         struct pw_error err = {0};
         if (pw_figure_read(text, strlen(text), "docs/experiments.md", "example", scope, &f, &err) != PW_OK ||
-            pw_plan_add(&plan, f, &err) != PW_OK)
+            pw_plan_add(&plan, f, 1, &err) != PW_OK)
             fail_msg("%s", err.message);
         assert_int_equal(f->variant_count, 6);
         assert_string_equal(f->variants[5].name, "l1-256");

@@ -124,7 +124,7 @@ static void a_variant_that_nothing_uses_is_checked(void **state)
                  HEAD VECADD "variants:\n  4k: {design: gpu-mmu}\n  more: %s\ntable: {Speed: speed@4k}\n",
                  cases[i].variant);
         struct pw_figure *f = figure(text);
-        assert_int_equal(pw_plan_add(&plan, f, &err), PW_USER_ERROR);
+        assert_int_equal(pw_plan_add(&plan, f, 1, &err), PW_USER_ERROR);
         if (!strstr(err.message, "variant 'more") || !strstr(err.message, cases[i].message))
             fail_msg("%s", err.message);
         pw_plan_release(&plan);

@@ -28,7 +28,7 @@ static struct pw_figure *read_text(const char *text)
 static void add(struct pw_plan *plan, const struct pw_figure *f)
 {
     struct pw_error err = {0};
-    if (pw_plan_add(plan, f, &err) != PW_OK)
+    if (pw_plan_add(plan, f, 1, &err) != PW_OK)
         fail_msg("%s", err.message);
 }
 
@@ -182,7 +182,7 @@ static void what_cannot_run_is_found_before_anything_runs(void **state)
         struct pw_figure *f = read_text(text);
         struct pw_plan plan = {0};
         struct pw_error err = {0};
-        assert_int_equal(pw_plan_add(&plan, f, &err), PW_USER_ERROR);
+        assert_int_equal(pw_plan_add(&plan, f, 1, &err), PW_USER_ERROR);
         if (strncmp(err.message, table[i].message, strlen(table[i].message)) != 0)
             fail_msg("%s", err.message);
         pw_plan_release(&plan);

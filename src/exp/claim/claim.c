@@ -22,7 +22,8 @@ const char *const pw_claim_kind_names[PW_CLAIM_KIND_COUNT] = {"headline",  "numb
                                                               "mechanism", "config", "context"};
 const char *const pw_claim_judge_names[PW_JUDGE_COUNT] = {"gain",  "ratio", "rate", "quantity",     "exact", "bound",
                                                           "order", "true",  "test", "not-modelled", "none"};
-const char *const pw_verdict_names[PW_VERDICT_COUNT] = {"holds", "differs", "not run", "not modelled", "out of scope"};
+const char *const pw_verdict_names[PW_VERDICT_COUNT] = {"holds",   "weak",         "differs",
+                                                        "not run", "not modelled", "out of scope"};
 
 const struct pw_claim *pw_claim_find(const char *id)
 {

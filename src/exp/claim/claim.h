@@ -35,11 +35,20 @@ enum pw_claim_judge {
     PW_JUDGE_COUNT
 };
 
-enum pw_verdict { PW_HOLDS, PW_DIFFERS, PW_NOT_RUN, PW_NOT_MODELLED, PW_OUT_OF_SCOPE, PW_VERDICT_COUNT };
+enum pw_verdict {
+    PW_HOLDS,
+    PW_WEAK, /* holds, and would without the design too: its null design passes as well, or it cannot fail */
+    PW_DIFFERS,
+    PW_NOT_RUN,
+    PW_NOT_MODELLED,
+    PW_OUT_OF_SCOPE,
+    PW_VERDICT_COUNT
+};
 
 struct pw_claim {
     const char *id, *paper, *where, *text, *metric, *design, *baseline, *workloads, *value, *unit;
     const char *reason; /* why it is not modelled; "" */
+    const char *weak;   /* why it could not but hold: data/claims/weak.csv; "" */
     enum pw_claim_kind kind;
     enum pw_claim_judge judge;
 };
@@ -56,7 +65,7 @@ extern const char *const pw_verdict_names[PW_VERDICT_COUNT]; /* "holds", "not ru
 /* Judges values of ours, in the paper's unit: one, or as many as the row's value has parts. `scatter` has the largest
  * minus the smallest of each value over seeds, which a trend has to exceed; NULL where there was one seed. A value that
  * is no number makes it "not run". Rows of tests, rows that are not modelled and context cannot be judged so:
- * PW_NOT_RUN, PW_NOT_MODELLED and PW_OUT_OF_SCOPE. */
+ * PW_NOT_RUN, PW_NOT_MODELLED and PW_OUT_OF_SCOPE. Never PW_WEAK, which is not for the values alone to say. */
 enum pw_verdict pw_claim_judge_values(const struct pw_claim *claim, const double *values, size_t count,
                                       const double *scatter);
 

@@ -69,23 +69,27 @@ static void decide_by_tests(const struct pw_test_log *log, struct pw_claim_score
 }
 
 /* A figure whose runs are missing says nothing. Of those that say something a full one is worth more than a quick one;
- * among equals one that differs is worth more, so that it is the one shown. */
+ * among equals one that differs is worth more than a weak one and that more than one that holds, so that it is the one
+ * shown. */
 static bool is_better(const struct pw_claim_evidence *e, const struct pw_claim_evidence *than)
 {
-    if (!than)
+    if (!than || than->outcome.verdict == PW_NOT_RUN)
         return true;
     if (e->scope != than->scope)
         return e->scope == PW_FULL;
-    return e->outcome.verdict == PW_DIFFERS && than->outcome.verdict != PW_DIFFERS;
+    return e->outcome.verdict > than->outcome.verdict;
 }
 
 static void decide_by_figure(const struct pw_claim_evidence *e, struct pw_claim_score *s)
 {
     if (!pw_claim_is_for_figures(s->claim))
         return;
-    if (e->outcome.verdict != PW_HOLDS && e->outcome.verdict != PW_DIFFERS)
+    if (e->outcome.verdict > PW_DIFFERS) { /* of one that waits for its null design the reason is shown */
+        if (!s->evidence && e->outcome.awaits_null)
+            s->evidence = e;
         return;
-    if (!s->evidence || e->scope == s->evidence->scope)
+    }
+    if (!s->figures || e->scope == s->evidence->scope)
         s->figures++;
     else if (e->scope == PW_FULL)
         s->figures = 1;

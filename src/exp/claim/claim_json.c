@@ -1,4 +1,5 @@
 /* The score as JSON: every column of a claim, what was found and what decided it. */
+#include "exp/claim/claim_format.h"
 #include "exp/claim/claim_report.h"
 
 #include <string.h>
@@ -20,6 +21,7 @@ static void add_evidence(struct pw_text *out, const struct pw_claim_evidence *e)
     if (e) {
         add_member(out, "figure", e->figure);
         add_member(out, "scope", e->scope == PW_FULL ? "full" : "quick");
+        pw_claim_outcome_json(&e->outcome, out);
     }
 }
 

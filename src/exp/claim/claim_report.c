@@ -2,6 +2,7 @@
 #include "exp/claim/claim_report.h"
 
 #include "exp/claim/claim_format.h"
+#include "exp/figure/figure_report.h"
 #include "exp/format/table.h"
 
 #include <string.h>
@@ -82,6 +83,15 @@ static void add_ours(struct pw_table *table, const struct pw_claim_score *s)
     pw_text_free(&text);
 }
 
+/* "mosaic/fig14 quick: holds with gpu-mmu in its place too: 0.26" */
+static void add_reason(struct pw_table *table, const struct pw_claim_evidence *e)
+{
+    struct pw_text reason = {0};
+    pw_claim_format_reason(&e->outcome, &reason);
+    pw_table_print(table, "%s %s: %s", e->figure, pw_scope_names[e->scope], reason.bytes ? reason.bytes : "");
+    pw_text_free(&reason);
+}
+
 static void add_decided_by(struct pw_table *table, const struct pw_claim_score *s)
 {
     const struct pw_claim_test *t;
@@ -92,6 +102,8 @@ static void add_decided_by(struct pw_table *table, const struct pw_claim_score *
     } else if (s->claim->judge != PW_JUDGE_TEST) {
         if (!s->evidence)
             pw_table_cell(table, "no figure");
+        else if (s->verdict == PW_NOT_RUN || s->verdict == PW_WEAK)
+            add_reason(table, s->evidence);
         else if (s->figures > 1)
             pw_table_print(table, "%s %s and %zu more", s->evidence->figure,
                            s->evidence->scope == PW_FULL ? "full" : "quick", s->figures - 1);

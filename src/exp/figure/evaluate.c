@@ -2,7 +2,10 @@
  *
  * Weighted speedup, unfairness and app.speedup compare with each application alone under the baseline design, on as
  * many SMs (docs/decisions.md); these runs are the plan's. A run that is missing makes a value unknown; a run that is
- * there and lacks a metric is a mistake in the figure, since every run reports the same ones for the same machine. */
+ * there and lacks a metric is a mistake in the figure, since the file says which design runs there. Where another one
+ * runs in its place, as a null design does, what it does not have (large pages, prefetched pages) it has none of: 0.
+ *
+ * Claims are evaluated for each seed, and again with their null designs. */
 #include "exp/figure/evaluate.h"
 
 #include <math.h>
@@ -13,12 +16,16 @@
 struct evaluation {
     const struct pw_plan_figure *plan;
     struct pw_stored_run *const *runs;
+    unsigned seed;          /* from 0 */
+    const size_t *stand_in; /* by variant, for a claim's null design; NULL: none */
+    bool missing;           /* a run that was asked for */
 };
 
 /* Where a measure takes its values from. */
 struct place {
     const struct pw_stored_run *run;
     unsigned app;                                /* within the run */
+    bool in_place;                               /* of another design: what it lacks it has none of */
     const struct pw_stored_run *const *baseline; /* by application of the run; NULL where missing */
     char lacking[160];                           /* the metric that the run does not have, "" when it has all */
 };
@@ -33,6 +40,8 @@ static double stored(struct place *p, const char *name)
     double value;
     if (pw_stored_run_metric(p->run, name, &value))
         return value;
+    if (p->in_place && strncmp(name, "option.", 7) != 0)
+        return 0;
     snprintf(p->lacking, sizeof p->lacking, "%s", name);
     return NAN;
 }
@@ -140,12 +149,12 @@ static enum pw_status measure(const struct evaluation *e, const struct pw_figure
 }
 
 /* The values of a measure for one workload: one, or one per application. Appends to `out`, which has room. */
-static enum pw_status measure_workload(const struct evaluation *e, size_t measure_index, size_t variant, size_t w,
-                                       bool alone, struct pw_vector *out, struct pw_error *err)
+static enum pw_status measure_workload(struct evaluation *e, size_t measure_index, size_t variant, size_t w, bool alone,
+                                       struct pw_vector *out, struct pw_error *err)
 {
     const struct pw_plan_figure *plan = e->plan;
     const struct pw_figure_measure *m = &plan->figure->measures[measure_index];
-    size_t cell = variant * plan->figure->workload_count + w;
+    size_t cell = pw_plan_cell(plan, e->seed, variant, w);
     unsigned apps = plan->figure->workloads[w].app_count;
     const struct pw_stored_run **baseline = calloc(apps, sizeof(struct pw_stored_run *));
     if (!baseline)
@@ -158,6 +167,8 @@ static enum pw_status measure_workload(const struct evaluation *e, size_t measur
         struct place p = {.run = run_of(e, plan->together[cell]), .app = app, .baseline = baseline};
         if (alone)
             p = (struct place){.run = run_of(e, plan->alone[cell * plan->apps + app]), .baseline = &baseline[app]};
+        p.in_place = e->stand_in || plan->figure->variants[variant].replaced;
+        e->missing |= !p.run;
         typeof(out->items) item = &out->items[out->count++];
         item->workload = (int)w;
         item->app = each ? (int)app : -1;
@@ -170,8 +181,9 @@ static enum pw_status measure_workload(const struct evaluation *e, size_t measur
 static enum pw_status reference(void *context, size_t measure_index, size_t variant, bool alone, int group,
                                 struct pw_vector *out, struct pw_error *err)
 {
-    const struct evaluation *e = context;
+    struct evaluation *e = context;
     const struct pw_figure *f = e->plan->figure;
+    variant = e->stand_in ? e->stand_in[variant] : variant;
     *out = (struct pw_vector){.items = calloc(f->workload_count * e->plan->apps, sizeof *out->items)};
     if (!out->items)
         return pw_fail_memory(err, "a figure's values");
@@ -184,19 +196,84 @@ static enum pw_status reference(void *context, size_t measure_index, size_t vari
     return status;
 }
 
-static enum pw_status evaluate_claim(const struct pw_figure_claim *c, const struct pw_expression_source *source,
-                                     struct pw_claim_outcome *out, struct pw_error *err)
+/* A claim's values with one seed. */
+static enum pw_status claim_values(struct evaluation *e, unsigned seed, const struct pw_figure_claim *c, double *out,
+                                   struct pw_error *err)
 {
-    *out = (struct pw_claim_outcome){.claim = c->claim, .count = c->part_count};
-    for (size_t part = 0; part < c->part_count; part++) {
+    struct pw_expression_source source = {.reference = reference, .context = e};
+    enum pw_status status = PW_OK;
+    e->seed = seed;
+    for (size_t part = 0; part < c->part_count && status == PW_OK; part++) {
         struct pw_vector value;
-        enum pw_status status = pw_expression_evaluate(c->parts[part], source, &value, err);
+        status = pw_expression_evaluate(c->parts[part], &source, &value, err);
         if (status != PW_OK)
-            return status;
-        out->values[part] = value.items[0].value;
+            break;
+        out[part] = value.items[0].value;
         pw_vector_free(&value);
     }
-    out->verdict = pw_claim_judge_values(c->claim, out->values, out->count, NULL);
+    e->seed = 0;
+    return status;
+}
+
+/* A claim's values with each seed, and how far those of a part lie from each other. */
+static enum pw_status all_seeds(struct evaluation *e, unsigned seeds, const struct pw_figure_claim *c,
+                                double by_seed[PW_MAX_SEEDS][PW_CLAIM_MAX_PARTS], double *scatter, struct pw_error *err)
+{
+    enum pw_status status = PW_OK;
+    for (unsigned s = 0; s < seeds && status == PW_OK; s++)
+        status = claim_values(e, s, c, by_seed[s], err);
+    for (size_t part = 0; part < c->part_count && status == PW_OK; part++) {
+        double least = by_seed[0][part], most = least;
+        for (unsigned s = 1; s < seeds; s++) {
+            least = fmin(least, by_seed[s][part]);
+            most = fmax(most, by_seed[s][part]);
+        }
+        scatter[part] = most - least;
+    }
+    return status;
+}
+
+/* What comes out with the claim's null design. */
+static enum pw_status evaluate_null(struct evaluation *e, const struct pw_figure_claim *c, struct pw_claim_outcome *out,
+                                    struct pw_error *err)
+{
+    double by_seed[PW_MAX_SEEDS][PW_CLAIM_MAX_PARTS], scatter[PW_CLAIM_MAX_PARTS];
+    struct evaluation null = *e;
+    null.stand_in = c->stand_in;
+    null.missing = false;
+    enum pw_status status = all_seeds(&null, out->seeds, c, by_seed, scatter, err);
+    if (status != PW_OK)
+        return status;
+    snprintf(out->null_design, sizeof out->null_design, "%s", c->null_design);
+    memcpy(out->null_values, by_seed[0], sizeof out->null_values);
+    out->awaits_null = null.missing;
+    out->null_verdict = pw_claim_judge_values(c->claim, out->null_values, out->count, out->seeds > 1 ? scatter : NULL);
+    return PW_OK;
+}
+
+const double *pw_claim_scatter(const struct pw_claim_outcome *o)
+{
+    return o->seeds > 1 ? o->scatter : NULL;
+}
+
+static enum pw_status evaluate_claim(struct evaluation *e, unsigned seeds, const struct pw_figure_claim *c,
+                                     struct pw_claim_outcome *out, struct pw_error *err)
+{
+    *out = (struct pw_claim_outcome){.claim = c->claim, .count = c->part_count, .seeds = seeds};
+    enum pw_status status = all_seeds(e, seeds, c, out->by_seed, out->scatter, err);
+    if (status == PW_OK && c->stand_in)
+        status = evaluate_null(e, c, out, err);
+    if (status != PW_OK)
+        return status;
+    memcpy(out->values, out->by_seed[0], sizeof out->values);
+    out->verdict = pw_claim_judge_values(c->claim, out->values, out->count, pw_claim_scatter(out));
+    out->awaits_null &= out->verdict == PW_HOLDS;
+    if (out->verdict != PW_HOLDS)
+        return PW_OK;
+    if (out->awaits_null)
+        out->verdict = PW_NOT_RUN;
+    else if (c->claim->weak[0] || (out->null_design[0] && out->null_verdict == PW_HOLDS))
+        out->verdict = PW_WEAK;
     return PW_OK;
 }
 
@@ -209,7 +286,7 @@ static int compare_jobs(const void *a, const void *b)
 static enum pw_status count_runs(const struct evaluation *e, struct pw_figure_outcome *out, struct pw_error *err)
 {
     const struct pw_plan_figure *p = e->plan;
-    size_t cells = p->figure->variant_count * p->figure->workload_count, singles = cells * p->apps;
+    size_t cells = p->seed_count * pw_plan_cells(p), singles = cells * p->apps;
     int *jobs = malloc((cells + 2 * singles + 1) * sizeof *jobs);
     if (!jobs)
         return pw_fail_memory(err, "a figure's values");
@@ -227,6 +304,26 @@ static enum pw_status count_runs(const struct evaluation *e, struct pw_figure_ou
     return PW_OK;
 }
 
+static bool are_there(const struct evaluation *e, const int *jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (jobs[i] >= 0 && !e->runs[jobs[i]])
+            return false;
+    return true;
+}
+
+/* The seeds of which every run is there, up to the first that is not so; the first one in any case. */
+static unsigned complete_seeds(const struct evaluation *e)
+{
+    const struct pw_plan_figure *p = e->plan;
+    size_t cells = pw_plan_cells(p), singles = cells * p->apps;
+    unsigned seeds = 0;
+    while (seeds < p->seed_count && are_there(e, p->together + seeds * cells, cells) &&
+           are_there(e, p->baseline + seeds * singles, singles) && are_there(e, p->alone + seeds * singles, singles))
+        seeds++;
+    return seeds ? seeds : 1;
+}
+
 enum pw_status pw_figure_evaluate(const struct pw_plan_figure *plan, struct pw_stored_run *const *runs,
                                   struct pw_figure_outcome *out, struct pw_error *err)
 {
@@ -242,10 +339,11 @@ enum pw_status pw_figure_evaluate(const struct pw_plan_figure *plan, struct pw_s
         status = pw_fail_memory(err, "a figure's values");
     if (status == PW_OK)
         status = count_runs(&e, out, err);
+    unsigned seeds = complete_seeds(&e);
     for (size_t i = 0; i < f->column_count && status == PW_OK; i++)
         status = pw_expression_evaluate(f->columns[i].expression, &source, &out->columns[i], err);
     for (size_t i = 0; i < f->claim_count && status == PW_OK; i++)
-        status = evaluate_claim(&f->claims[i], &source, &out->claims[i], err);
+        status = evaluate_claim(&e, seeds, &f->claims[i], &out->claims[i], err);
     if (status != PW_OK)
         pw_figure_outcome_release(out);
     return status;

@@ -111,7 +111,7 @@ static enum pw_status replace_designs(struct pw_experiment *e, const struct pw_e
         if (!equals || equals == text || !equals[1])
             return pw_fail(err, PW_USER_ERROR, "\"%.80s\": say DESIGN=OTHER to run OTHER in its place", text);
         for (size_t i = 0; i < e->figure_count; i++)
-            for (size_t v = 0; v < e->figures[i]->variant_count; v++) {
+            for (size_t v = 0; v < e->figures[i]->variant_count + e->figures[i]->null_count; v++) {
                 char **design = &e->figures[i]->variants[v].design;
                 if (strlen(*design) != (size_t)(equals - text) || strncmp(*design, text, (size_t)(equals - text)) != 0)
                     continue;
@@ -120,7 +120,8 @@ static enum pw_status replace_designs(struct pw_experiment *e, const struct pw_e
                     return pw_fail_memory(err, "designs");
                 free(*design);
                 *design = other;
-                used = true;
+                e->figures[i]->variants[v].replaced = true;
+                used |= v < e->figures[i]->variant_count;
             }
         if (!used)
             return pw_fail(err, PW_USER_ERROR, "none of these figures has a design \"%.*s\" to replace",
@@ -160,7 +161,7 @@ static enum pw_status digest_figures(struct pw_experiment *e, struct pw_error *e
         hashes[j] = pw_run_inputs_hash(&e->jobs[j].inputs);
     for (size_t i = 0; i < e->plan.figure_count; i++) {
         struct pw_plan_figure *f = &e->plan.figures[i];
-        size_t cells = f->figure->variant_count * f->figure->workload_count;
+        size_t cells = pw_plan_cells(f);
         uint64_t hash = digest_jobs(hashes, f->together, cells, PW_FNV_START);
         hash = digest_jobs(hashes, f->baseline, cells * f->apps, hash);
         f->runs_digest = digest_jobs(hashes, f->alone, cells * f->apps, hash);
@@ -181,7 +182,7 @@ enum pw_status pw_experiment_create(const struct pw_experiment_spec *spec, struc
     if (status == PW_OK)
         status = replace_designs(e, spec, err);
     for (size_t i = 0; status == PW_OK && i < e->figure_count; i++)
-        status = pw_plan_add(&e->plan, e->figures[i], err);
+        status = pw_plan_add(&e->plan, e->figures[i], spec->seeds ? spec->seeds : 1, err);
     if (status == PW_OK) {
         e->jobs = calloc(e->plan.job_count + 1, sizeof *e->jobs);
         e->runs = calloc(e->plan.job_count + 1, sizeof(struct pw_stored_run *));
@@ -236,6 +237,14 @@ enum pw_status pw_experiment_look_up(struct pw_experiment *e, struct pw_store *s
     return status;
 }
 
+size_t pw_experiment_null_jobs(const struct pw_experiment *e)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < e->plan.job_count; j++)
+        count += e->plan.jobs[j].for_null;
+    return count;
+}
+
 size_t pw_experiment_missing(const struct pw_experiment *e, double *out_seconds)
 {
     size_t missing = 0;
@@ -259,7 +268,7 @@ static bool settled(const struct pw_experiment *e, const int *jobs, size_t count
 bool pw_experiment_figure_settled(const struct pw_experiment *e, size_t figure)
 {
     const struct pw_plan_figure *f = &e->plan.figures[figure];
-    size_t cells = f->figure->variant_count * f->figure->workload_count;
+    size_t cells = f->seed_count * pw_plan_cells(f);
     return settled(e, f->together, cells) && settled(e, f->baseline, cells * f->apps) &&
            settled(e, f->alone, cells * f->apps);
 }

@@ -24,6 +24,7 @@ struct pw_experiment_spec {
     enum pw_scope scope;
     const char *const *replacements; /* "DESIGN=OTHER": runs OTHER wherever a figure says DESIGN */
     size_t replacement_count;
+    unsigned seeds; /* of every run: the figure's and those that follow it; 0 is 1 */
 };
 
 enum pw_status pw_experiment_create(const struct pw_experiment_spec *spec, struct pw_experiment **out,
@@ -35,6 +36,9 @@ enum pw_status pw_experiment_look_up(struct pw_experiment *e, struct pw_store *s
 
 /* Loads the run of a job that the pool has finished. */
 enum pw_status pw_experiment_load(struct pw_experiment *e, struct pw_store *store, size_t job, struct pw_error *err);
+
+/* How many jobs there are only for null designs. */
+size_t pw_experiment_null_jobs(const struct pw_experiment *e);
 
 /* How many jobs have no run yet, and their estimated CPU seconds. */
 size_t pw_experiment_missing(const struct pw_experiment *e, double *out_seconds);

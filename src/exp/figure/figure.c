@@ -18,7 +18,7 @@ enum { ENTRY_LIMIT = 4096 };
 static const char *const top_keys[] = {"title", "where",    "machine",   "set",      "seed",  "mean",   "scope",
                                        "notes", "variants", "workloads", "measures", "table", "claims", NULL};
 static const char *const section_names[SECTION_COUNT] = {"", "variants", "workloads", "measures", "table", "claims"};
-static const char *const variant_fields[] = {"design", "machine", "set", "sweep", NULL};
+static const char *const variant_fields[] = {"design", "machine", "set", "sweep", "null", NULL};
 static const char *const workload_fields[] = {"list", "each", "copies", "random", "apps",
                                               "from", "seed", "quick",  "full",   NULL};
 /* NULL: what is in the section has a value itself. */
@@ -245,6 +245,8 @@ enum pw_status pw_figure_read(const char *text, size_t length, const char *file_
         status = pw_figure_read_workloads(&r);
     if (status == PW_OK)
         status = pw_figure_read_expressions(&r);
+    if (status == PW_OK)
+        status = pw_figure_add_nulls(f, err);
     for (size_t i = 0; i < r.count; i++) {
         free(r.entries[i].name);
         free(r.entries[i].value);
@@ -335,16 +337,20 @@ static void free_texts(char **texts, size_t count)
     free(texts);
 }
 
+void pw_figure_variant_release(struct pw_figure_variant *v)
+{
+    free(v->name);
+    free(v->machine);
+    free(v->design);
+    free_texts(v->sets, v->set_count);
+}
+
 void pw_figure_free(struct pw_figure *f)
 {
     if (!f)
         return;
-    for (size_t i = 0; i < f->variant_count; i++) {
-        free(f->variants[i].name);
-        free(f->variants[i].machine);
-        free(f->variants[i].design);
-        free_texts(f->variants[i].sets, f->variants[i].set_count);
-    }
+    for (size_t i = 0; i < f->variant_count + f->null_count; i++)
+        pw_figure_variant_release(&f->variants[i]);
     for (size_t i = 0; i < f->workload_count; i++) {
         free(f->workloads[i].programs);
         free(f->workloads[i].label);
@@ -362,6 +368,8 @@ void pw_figure_free(struct pw_figure *f)
         for (size_t part = 0; part < f->claims[i].part_count; part++)
             pw_expression_free(f->claims[i].parts[part]);
         free(f->claims[i].parts);
+        free(f->claims[i].stand_in);
+        free(f->claims[i].null_design);
     }
     free_texts(f->groups, f->group_count);
     free(f->variants);

@@ -12,6 +12,7 @@
  *       4k:    {design: gpu-mmu}
  *       large: {design: gpu-mmu, set: page.size=2MB, machine: mask}
  *       small: {design: mosaic, sweep: l1_tlb.base_entries 8 16 32}    # small-8, small-16, small-32
+ *       other: {design: mosaic, set: uvm.prefetch=tbn, null: 4k}       # whose runs are those of its null design (nulls.c)
  *     workloads:
  *       1-app: {each: mosaic, quick: 6}                       # every program of that paper; --quick takes 6 of them
  *       5-app: {each: mosaic, copies: 5, quick: 3}            # five copies of each
@@ -51,6 +52,8 @@ struct pw_figure_variant {
     char *name, *machine, *design;
     char **sets;                   /* the figure's, then its own */
     size_t set_count, common_sets; /* the first common_sets are the figure's */
+    int null;                      /* the variant that the file names as its null design; -1: by the rule (nulls.c) */
+    bool replaced;                 /* another design runs in the place of the file's: a metric that it lacks is 0 */
 };
 
 struct pw_figure_workload {
@@ -76,6 +79,9 @@ struct pw_figure_claim {
     const struct pw_claim *claim;
     size_t part_count;
     struct pw_expression **parts;
+    /* For the null design: by variant of the file, the one whose runs stand for it; NULL: the claim has none. */
+    size_t *stand_in;
+    char *null_design; /* "gpu-mmu"; "" */
 };
 
 struct pw_figure {
@@ -86,7 +92,8 @@ struct pw_figure {
     bool full_only; /* its numbers are those of the programs' real sizes: --quick leaves it out */
     enum pw_scope scope;
     size_t variant_count, group_count, workload_count, measure_count, column_count, claim_count;
-    struct pw_figure_variant *variants;
+    size_t null_count;                  /* variants that only stand in for others, as null designs do */
+    struct pw_figure_variant *variants; /* the file's, then those */
     char **groups;
     struct pw_figure_workload *workloads; /* of the scope, group by group */
     struct pw_figure_measure *measures;

@@ -56,6 +56,10 @@ enum pw_status pw_figure_read_variants(const struct figure_reader *r);
 enum pw_status pw_figure_read_workloads(const struct figure_reader *r);
 enum pw_status pw_figure_read_expressions(const struct figure_reader *r);
 
+void pw_figure_variant_release(struct pw_figure_variant *v);
+/* Gives each claim its null design (nulls.c). */
+enum pw_status pw_figure_add_nulls(struct pw_figure *f, struct pw_error *err);
+
 /* Adds the column of a line of the table. */
 enum pw_status pw_figure_add_column(const struct figure_reader *r, const struct figure_entry *e,
                                     const struct pw_expression_names *names);

@@ -40,6 +40,14 @@ static enum pw_status add_sets(const struct figure_reader *r, const struct figur
     return status;
 }
 
+static int find_variant(const struct pw_figure *f, const char *name)
+{
+    for (size_t i = 0; i < f->variant_count; i++)
+        if (!strcmp(f->variants[i].name, name))
+            return (int)i;
+    return -1;
+}
+
 /* Adds one variant; `swept` is "OPTION=VALUE" of a sweep, or NULL. */
 static enum pw_status add_variant(const struct figure_reader *r, const struct figure_entry *first, const char *name,
                                   const char *swept)
@@ -57,16 +65,15 @@ static enum pw_status add_variant(const struct figure_reader *r, const struct fi
     enum pw_status status = check_name(r, first, name);
     if (status != PW_OK)
         return status;
-    for (size_t i = 0; i < f->variant_count; i++)
-        if (!strcmp(f->variants[i].name, name))
-            return pw_figure_refuse(r, first->line, "there are two variants '%s'", name);
+    if (find_variant(f, name) >= 0)
+        return pw_figure_refuse(r, first->line, "there are two variants '%s'", name);
     struct pw_figure_variant *grown = pw_figure_grow(f->variants, f->variant_count, sizeof *grown);
     if (!grown)
         return pw_figure_no_memory(r);
     f->variants = grown;
     struct pw_figure_variant *v = &grown[f->variant_count++];
     *v = (struct pw_figure_variant){
-        .name = strdup(name), .machine = strdup(machine->value), .design = strdup(design->value)};
+        .name = strdup(name), .machine = strdup(machine->value), .design = strdup(design->value), .null = -1};
     if (!v->name || !v->machine || !v->design)
         return pw_figure_no_memory(r);
     status = add_sets(r, pw_figure_find(r, SECTION_TOP, "set", NULL), v);
@@ -107,6 +114,39 @@ static enum pw_status sweep_variant(const struct figure_reader *r, const struct 
     return status;
 }
 
+/* The variant NAME SUFFIX (of a sweep "-110") has OTHER SUFFIX as its null design, or OTHER where there is none. */
+static enum pw_status set_null(const struct figure_reader *r, const struct figure_entry *null, const char *suffix)
+{
+    char name[256], other[256];
+    snprintf(name, sizeof name, "%s%s", null->name, suffix);
+    snprintf(other, sizeof other, "%.200s%s", null->value, suffix);
+    int found = find_variant(r->figure, other), variant = find_variant(r->figure, name);
+    if (found < 0)
+        found = find_variant(r->figure, null->value);
+    if (found < 0)
+        return pw_figure_refuse(r, null->line, "there is no variant '%.80s' to stand for '%s'", null->value, name);
+    r->figure->variants[variant].null = found;
+    return PW_OK;
+}
+
+static enum pw_status read_null(const struct figure_reader *r, const struct figure_entry *null)
+{
+    const struct figure_entry *sweep = pw_figure_find(r, SECTION_VARIANTS, null->name, "sweep");
+    if (!sweep)
+        return set_null(r, null, "");
+    char *copy = strdup(sweep->value), *rest = NULL;
+    enum pw_status status = copy ? PW_OK : pw_figure_no_memory(r);
+    if (copy)
+        strtok_r(copy, " ", &rest);
+    for (const char *value; status == PW_OK && (value = strtok_r(NULL, " ", &rest));) {
+        char suffix[256];
+        snprintf(suffix, sizeof suffix, "-%s", value);
+        status = set_null(r, null, suffix);
+    }
+    free(copy);
+    return status;
+}
+
 enum pw_status pw_figure_read_variants(const struct figure_reader *r)
 {
     enum pw_status status = PW_OK;
@@ -121,6 +161,11 @@ enum pw_status pw_figure_read_variants(const struct figure_reader *r)
     }
     if (status == PW_OK && r->figure->variant_count == 0)
         return pw_figure_refuse(r, 1, "a figure needs variants, for example {4k: {design: gpu-mmu}}");
+    for (size_t i = 0; i < r->count && status == PW_OK; i++) {
+        const struct figure_entry *e = &r->entries[i];
+        if (e->section == SECTION_VARIANTS && e->field && !strcmp(e->field, "null"))
+            status = read_null(r, e);
+    }
     return status;
 }
 

@@ -132,22 +132,40 @@ out:
 
 static void claims_table(const struct pw_figure_outcome *o, struct pw_text *out)
 {
-    struct pw_table t = {.columns = 5, .align = "lrrll", .indent = "  "};
-    const char *headings[] = {"claim", "paper", "ours", "unit", "verdict"};
-    for (size_t i = 0; i < 5; i++)
+    struct pw_table t = {.columns = 6, .align = "lrrrll", .indent = "  "};
+    const char *headings[] = {"claim", "paper", "ours", "null", "unit", "verdict"};
+    for (size_t i = 0; i < t.columns; i++)
         pw_table_cell(&t, headings[i]);
     for (size_t i = 0; i < o->figure->claim_count; i++) {
         const struct pw_claim_outcome *c = &o->claims[i];
-        struct pw_text ours = {0};
+        struct pw_text ours = {0}, null = {0};
         pw_claim_format_values(c, &ours);
+        pw_claim_format_null(c, &null);
         pw_table_cell(&t, c->claim->id);
         pw_table_cell(&t, *c->claim->value ? c->claim->value : "true");
         pw_table_cell(&t, ours.bytes ? ours.bytes : "-");
+        pw_table_cell(&t, null.bytes ? null.bytes : "");
         pw_table_cell(&t, c->claim->unit);
         pw_table_cell(&t, pw_verdict_shown(c->verdict, out->colour));
         pw_text_free(&ours);
+        pw_text_free(&null);
     }
     pw_table_finish(&t, out);
+}
+
+/* Why claims are weak, or not run although their own runs are there. */
+static void say_reasons(const struct pw_figure_outcome *o, struct pw_text *out)
+{
+    for (size_t i = 0; i < o->figure->claim_count; i++) {
+        const struct pw_claim_outcome *c = &o->claims[i];
+        struct pw_text line = {0};
+        if (c->verdict != PW_WEAK && !c->awaits_null)
+            continue;
+        pw_text_print(&line, "%s: ", c->claim->id);
+        pw_claim_format_reason(c, &line);
+        pw_text_prose(out, 2, 4, line.bytes ? line.bytes : "");
+        pw_text_free(&line);
+    }
 }
 
 size_t pw_figure_report_count(const struct pw_figure_outcome *o, enum pw_verdict verdict)
@@ -197,6 +215,7 @@ void pw_figure_report_table(const struct pw_figure_outcome *o, bool each, struct
     if (f->claim_count) {
         pw_text_add(out, "\n");
         claims_table(o, out);
+        say_reasons(o, out);
     }
     say_unused_variants(f, out);
     if (*f->notes) {
@@ -243,7 +262,9 @@ static void json_claims(const struct pw_figure_outcome *o, struct pw_text *out)
             pw_text_add(out, k ? ", " : "");
             pw_text_real(out, c->values[k]);
         }
-        pw_text_print(out, "], \"verdict\": \"%s\"}", pw_verdict_names[c->verdict]);
+        pw_text_print(out, "], \"verdict\": \"%s\"", pw_verdict_names[c->verdict]);
+        pw_claim_outcome_json(c, out);
+        pw_text_add(out, "}");
     }
 }
 

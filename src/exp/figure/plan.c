@@ -52,6 +52,9 @@ struct planner {
     const struct pw_figure *figure;
     struct pw_sizes sizes;
     bool *wanted[RUN_KIND_COUNT]; /* [variant * workload_count + workload] */
+    const size_t *stand_in;       /* of the claim being looked at; NULL: every variant stands for itself */
+    bool for_null;
+    unsigned seed; /* from 0 */
     /* Of the variant being planned: */
     const struct pw_figure_variant *variant;
     size_t resolved_count;
@@ -88,7 +91,7 @@ static void describe(const struct planner *p, enum run_kind kind, unsigned sms, 
                                      .design = kind == BASELINE ? "gpu-mmu" : v->design,
                                      .sets = out->sets,
                                      .set_count = count,
-                                     .seed = p->figure->seed};
+                                     .seed = p->figure->seed + p->seed};
 }
 
 static enum pw_status blame(const struct planner *p, enum pw_status status)
@@ -184,7 +187,7 @@ static enum pw_status add_job(struct planner *p, enum run_kind kind, unsigned sm
 {
     struct pw_plan *plan = p->plan;
     struct job_spec spec;
-    struct key wanted = {.workload = workload, .seed = p->figure->seed};
+    struct key wanted = {.workload = workload, .seed = p->figure->seed + p->seed};
     describe(p, kind, sms, &spec);
     enum pw_status status = resolve(p, kind, sms, &spec, &wanted.options);
     if (status != PW_OK)
@@ -192,6 +195,7 @@ static enum pw_status add_job(struct planner *p, enum run_kind kind, unsigned sm
     struct key *const *known = tfind(&wanted, &plan->index, compare_keys);
     if (known) {
         *out = (*known)->job;
+        plan->jobs[*out].for_null &= p->for_null;
         return PW_OK;
     }
     struct pw_job job = {0};
@@ -209,6 +213,7 @@ static enum pw_status add_job(struct planner *p, enum run_kind kind, unsigned sm
         return no_memory(p);
     }
     job.cost = cost_of(p, workload);
+    job.for_null = p->for_null;
     *out = key->job;
     plan->jobs[plan->job_count++] = job;
     return PW_OK;
@@ -226,7 +231,7 @@ static enum pw_status find_sms(struct planner *p, unsigned apps)
     return blame(p, status);
 }
 
-static enum pw_status add_single(struct planner *p, size_t cell, const struct pw_figure_workload *w)
+static enum pw_status add_single(struct planner *p, size_t wanted, size_t cell, const struct pw_figure_workload *w)
 {
     struct pw_plan_figure *t = p->target;
     enum pw_status status = find_sms(p, w->app_count);
@@ -235,9 +240,9 @@ static enum pw_status add_single(struct planner *p, size_t cell, const struct pw
         return no_memory(p);
     for (unsigned app = 0; app < w->app_count && rest && status == PW_OK; app++) {
         const char *text = strsep(&rest, ",");
-        if (p->wanted[BASELINE][cell])
+        if (p->wanted[BASELINE][wanted])
             status = add_job(p, BASELINE, p->sms[app], text, &t->baseline[cell * t->apps + app]);
-        if (status == PW_OK && p->wanted[ALONE][cell])
+        if (status == PW_OK && p->wanted[ALONE][wanted])
             status = add_job(p, ALONE, p->sms[app], text, &t->alone[cell * t->apps + app]);
     }
     free(copy);
@@ -259,13 +264,16 @@ static enum pw_status plan_variant(struct planner *p, size_t variant)
     p->variant = &f->variants[variant];
     p->resolved_count = p->sms_apps = 0;
     enum pw_status status = check_variant(p);
-    for (size_t w = 0; w < f->workload_count && status == PW_OK; w++) {
-        size_t cell = variant * f->workload_count + w;
-        if (p->wanted[TOGETHER][cell])
+    for (size_t i = 0; i < f->workload_count * p->target->seed_count && status == PW_OK; i++) {
+        size_t w = i % f->workload_count, wanted = variant * f->workload_count + w;
+        p->seed = (unsigned)(i / f->workload_count);
+        size_t cell = pw_plan_cell(p->target, p->seed, variant, w);
+        if (p->wanted[TOGETHER][wanted])
             status = add_job(p, TOGETHER, 0, f->workloads[w].text, &p->target->together[cell]);
-        if (status == PW_OK && (p->wanted[BASELINE][cell] || p->wanted[ALONE][cell]))
-            status = add_single(p, cell, &f->workloads[w]);
+        if (status == PW_OK && (p->wanted[BASELINE][wanted] || p->wanted[ALONE][wanted]))
+            status = add_single(p, wanted, cell, &f->workloads[w]);
     }
+    p->seed = 0;
     return status;
 }
 
@@ -273,6 +281,7 @@ static void want(void *context, size_t measure, size_t variant, bool alone, int 
 {
     struct planner *p = context;
     const struct pw_figure *f = p->figure;
+    variant = p->stand_in ? p->stand_in[variant] : variant;
     for (size_t w = 0; w < f->workload_count; w++) {
         size_t cell = variant * f->workload_count + w;
         if (group >= 0 && f->workloads[w].group != (unsigned)group)
@@ -282,14 +291,45 @@ static void want(void *context, size_t measure, size_t variant, bool alone, int 
     }
 }
 
+/* Of the table and the claims, or of the claims with their null designs. */
 static void want_all(struct planner *p)
 {
     const struct pw_figure *f = p->figure;
-    for (size_t i = 0; i < f->column_count; i++)
+    for (size_t i = 0; i < f->column_count && !p->for_null; i++)
         pw_expression_references(f->columns[i].expression, want, p);
-    for (size_t i = 0; i < f->claim_count; i++)
-        for (size_t part = 0; part < f->claims[i].part_count; part++)
+    for (size_t i = 0; i < f->claim_count; i++) {
+        p->stand_in = p->for_null ? f->claims[i].stand_in : NULL;
+        for (size_t part = 0; part < f->claims[i].part_count && (p->stand_in || !p->for_null); part++)
             pw_expression_references(f->claims[i].parts[part], want, p);
+    }
+}
+
+static bool has_nulls(const struct pw_figure *f)
+{
+    for (size_t i = 0; i < f->claim_count; i++)
+        if (f->claims[i].stand_in)
+            return true;
+    return false;
+}
+
+static enum pw_status plan_all(struct planner *p)
+{
+    const struct pw_figure *f = p->figure;
+    enum pw_status status = PW_OK;
+    want_all(p);
+    for (size_t v = 0; v < f->variant_count + f->null_count && status == PW_OK; v++)
+        status = plan_variant(p, v);
+    return status;
+}
+
+size_t pw_plan_cells(const struct pw_plan_figure *f)
+{
+    return (f->figure->variant_count + f->figure->null_count) * f->figure->workload_count;
+}
+
+size_t pw_plan_cell(const struct pw_plan_figure *f, unsigned seed, size_t variant, size_t workload)
+{
+    return seed * pw_plan_cells(f) + variant * f->figure->workload_count + workload;
 }
 
 static int *no_jobs(size_t count)
@@ -301,31 +341,31 @@ static int *no_jobs(size_t count)
 }
 
 /* Adds the figure's own entry to the plan, with no jobs yet. */
-static enum pw_status prepare(struct planner *p)
+static enum pw_status prepare(struct planner *p, unsigned seeds)
 {
     const struct pw_figure *f = p->figure;
-    size_t cells = f->variant_count * f->workload_count;
     struct pw_plan_figure *grown = realloc(p->plan->figures, (p->plan->figure_count + 1) * sizeof *grown);
     if (!grown)
         return no_memory(p);
     p->plan->figures = grown;
     p->target = &grown[p->plan->figure_count++];
-    *p->target = (struct pw_plan_figure){.figure = f, .apps = 1};
+    *p->target = (struct pw_plan_figure){.figure = f, .seed_count = seeds, .apps = 1};
     for (size_t w = 0; w < f->workload_count; w++)
         if (f->workloads[w].app_count > p->target->apps)
             p->target->apps = f->workloads[w].app_count;
+    size_t wanted = pw_plan_cells(p->target), cells = seeds * wanted;
     p->target->together = no_jobs(cells);
     p->target->baseline = no_jobs(cells * p->target->apps);
     p->target->alone = no_jobs(cells * p->target->apps);
     bool made = p->target->together && p->target->baseline && p->target->alone;
     for (unsigned kind = 0; kind < RUN_KIND_COUNT; kind++) {
-        p->wanted[kind] = calloc(cells ? cells : 1, sizeof(bool));
+        p->wanted[kind] = calloc(wanted ? wanted : 1, sizeof(bool));
         made &= p->wanted[kind] != NULL;
     }
     return made ? PW_OK : no_memory(p);
 }
 
-enum pw_status pw_plan_add(struct pw_plan *plan, const struct pw_figure *f, struct pw_error *err)
+enum pw_status pw_plan_add(struct pw_plan *plan, const struct pw_figure *f, unsigned seeds, struct pw_error *err)
 {
     struct planner *p = calloc(1, sizeof *p);
     if (!p)
@@ -335,11 +375,12 @@ enum pw_status pw_plan_add(struct pw_plan *plan, const struct pw_figure *f, stru
     p->err = err;
     enum pw_status status = pw_sizes_load(&p->sizes, err);
     if (status == PW_OK)
-        status = prepare(p);
+        status = prepare(p, seeds);
     if (status == PW_OK)
-        want_all(p);
-    for (size_t v = 0; v < f->variant_count && status == PW_OK; v++)
-        status = plan_variant(p, v);
+        status = plan_all(p);
+    p->for_null = true; /* what is wanted already is planned already, and stays the table's and the claims' own */
+    if (status == PW_OK && has_nulls(f))
+        status = plan_all(p);
     for (unsigned kind = 0; kind < RUN_KIND_COUNT; kind++)
         free(p->wanted[kind]);
     pw_sizes_release(&p->sizes);

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+enum { PW_MAX_SEEDS = 16 };
+
 struct pw_job {
     char *machine, *design, *workload;
     char **sets;
@@ -16,18 +18,20 @@ struct pw_job {
     uint64_t seed;
     const char *options; /* effective, as pw_run_options writes them; the plan's, the same text is the same pointer */
     double cost;         /* estimated CPU seconds (experiments/sizes.yaml) */
+    bool for_null;       /* only null designs need it */
 };
 
-/* Which job stands behind which cell of a figure. -1: none is needed. */
+/* Which job stands behind which cell of a figure. -1: none is needed. A cell is a seed, a variant and a workload; the
+ * first seed comes first, and the variants of null designs come last (pw_plan_cell). */
 struct pw_plan_figure {
     const struct pw_figure *figure;
-    int *together; /* [variant * workload_count + workload] */
-    /* [(variant * workload_count + workload) * apps + app]: that application alone, on as many SMs and the same
-     * machine: */
+    unsigned seed_count; /* the figure's seed and those that follow it */
+    int *together;       /* [cell] */
+    /* [cell * apps + app]: that application alone, on as many SMs and the same machine: */
     unsigned apps; /* the most that a workload of the figure has */
     int *baseline; /* with design gpu-mmu and only the figure's own options */
     int *alone;    /* with the variant's design and options */
-    /* Of what identifies the runs of its cells, in order; 0 where that is not known. */
+    /* Of what identifies the runs of its first seed's cells, in order; 0 where that is not known. */
     uint64_t runs_digest;
 };
 
@@ -39,9 +43,13 @@ struct pw_plan {
     void *options; /* texts of jobs' options */
 };
 
-/* Adds a figure's runs; only those that its measures, columns and claims ask for. Figures stay the caller's. The plan
- * starts as {0} and is released after a failure too. */
-enum pw_status pw_plan_add(struct pw_plan *p, const struct pw_figure *f, struct pw_error *err);
+/* Adds a figure's runs, each with so many seeds; only those that its measures, columns and claims ask for, the claims
+ * with their null designs too. Figures stay the caller's. The plan starts as {0} and is released after a failure too. */
+enum pw_status pw_plan_add(struct pw_plan *p, const struct pw_figure *f, unsigned seeds, struct pw_error *err);
 void pw_plan_release(struct pw_plan *p);
+
+/* How many cells each seed of a figure has, and the number of one. */
+size_t pw_plan_cells(const struct pw_plan_figure *f);
+size_t pw_plan_cell(const struct pw_plan_figure *f, unsigned seed, size_t variant, size_t workload);
 
 #endif
