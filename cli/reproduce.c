@@ -22,7 +22,7 @@ enum { WORTH_A_FAST_BUILD = 3600 }; /* seconds, of which 6% are more than the th
 struct arguments {
     const char *db, *json, *csv;
     struct pw_cli_list replacements;
-    uint64_t workers;
+    uint64_t workers, seeds;
     bool quick, full, each, plan, quiet;
 };
 
@@ -30,6 +30,8 @@ static const struct pw_cli_flag flags[] = {
     {0, "quick", PW_CLI_SWITCH, offsetof(struct arguments, quick), NULL,
      "small sizes and a sample of the workloads, minutes (the default)"},
     {0, "full", PW_CLI_SWITCH, offsetof(struct arguments, full), NULL, "the papers' workloads at full size, hours"},
+    {0, "seeds", PW_CLI_NUMBER, offsetof(struct arguments, seeds), "N",
+     "do every run with N seeds (default 1): a trend has to be larger than the scatter of its values over them"},
     {'j', "jobs", PW_CLI_NUMBER, offsetof(struct arguments, workers), "N", "runs at a time (default: one per core)"},
     {0, "db", PW_CLI_TEXT, offsetof(struct arguments, db), "FILE", "the result store (default pagewalk.db)"},
     {0, "each", PW_CLI_SWITCH, offsetof(struct arguments, each), NULL, "a line per workload, not only means"},
@@ -271,6 +273,7 @@ static int prepare_and_reproduce(const struct arguments *a, int rest, char **nam
         .scope = a->full ? PW_FULL : PW_QUICK,
         .replacements = a->replacements.items,
         .replacement_count = a->replacements.count,
+        .seeds = (unsigned)a->seeds,
     };
     enum pw_status status = a->json ? pw_output_check(a->json, &err) : PW_OK;
     if (status == PW_OK && a->csv)
@@ -299,7 +302,7 @@ static int prepare_and_reproduce(const struct arguments *a, int rest, char **nam
 static int run(const struct pw_cli_command *self, int argc, char **argv)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    struct arguments a = {.db = "pagewalk.db", .workers = cores > 0 ? (uint64_t)cores : 1};
+    struct arguments a = {.db = "pagewalk.db", .workers = cores > 0 ? (uint64_t)cores : 1, .seeds = 1};
     int rest, status;
     a.replacements.items = calloc((size_t)argc + 1, sizeof *a.replacements.items);
     if (!a.replacements.items)
@@ -312,6 +315,8 @@ static int run(const struct pw_cli_command *self, int argc, char **argv)
                 pw_cli_fail(PW_USER_ERROR, "--json and --csv both go to \"%s\"; name another file for one", a.json);
         else if (a.workers > 1024)
             status = pw_cli_fail(PW_USER_ERROR, "-j: at most 1024 runs at a time");
+        else if (a.seeds > PW_MAX_SEEDS)
+            status = pw_cli_fail(PW_USER_ERROR, "--seeds: at most %d", PW_MAX_SEEDS);
         else
             status = prepare_and_reproduce(&a, rest, argv);
     }
@@ -323,13 +328,15 @@ const struct pw_cli_command pw_cli_reproduce_command = {
     .name = "reproduce",
     .usage = "[PAPER[/FIGURE]|FILE.yaml]… [--quick|--full] [flags]",
     .summary = "regenerate figures of the papers, with the paper's numbers beside ours",
-    .details = "Without names, all figures that decide a claim; those that decide none (calibration) run when named.\n"
-               "`pagewalk list figures` shows both. How many runs are missing, and how long they take, is said first;\n"
-               "--plan says only that. Runs that the store has are not repeated; Ctrl-C keeps what is\n"
-               "finished, and the same command goes on. Several may work on one store at the same time.\n"
-               "Exit code 0: done, whatever the verdicts; 1: runs failed; 2: a mistake; 130: interrupted.\n\n"
-               "Example: pagewalk reproduce mosaic/fig03 mask\n"
-               "         pagewalk reproduce mosaic --replace mosaic=my-design.yaml",
+    .details =
+        "Without names, all figures that decide a claim; those that decide none (calibration) run when named.\n"
+        "`pagewalk list figures` shows both. How many runs are missing, and how long they take, is said first;\n"
+        "--plan says only that. Runs that the store has are not repeated; Ctrl-C keeps what is\n"
+        "finished, and the same command goes on. Several may work on one store at the same time.\n"
+        "Claims about a design are evaluated with its baseline in its place too: what holds there as well is weak.\n"
+        "Exit code 0: done, whatever the verdicts; 1: runs failed; 2: a mistake; 130: interrupted.\n\n"
+        "Example: pagewalk reproduce mosaic/fig03 mask\n"
+        "         pagewalk reproduce mosaic --replace mosaic=my-design.yaml",
     .flags = flags,
     .run = run,
 };

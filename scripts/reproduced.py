@@ -13,12 +13,14 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = pathlib.Path(sys.argv[0]).name
-PAPERS = sorted(path for path in (ROOT / "data" / "claims").glob("*.csv") if path.stem != "not-modelled")
+PAPERS = sorted(path for path in (ROOT / "data" / "claims").glob("*.csv")
+                if path.stem not in ("not-modelled", "weak"))
 
 
 def add_arguments(parser):
     parser.add_argument("--db", default="pagewalk.db")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=1)
 
 
 def stop(running):
@@ -34,7 +36,8 @@ def reproduce(a, figures, scope):
     """The JSON of figures. Shows a line for each that is done and, on a terminal, the program's own progress bar."""
     with tempfile.TemporaryDirectory() as folder:
         result = pathlib.Path(folder) / "figures.json"
-        command = [a.program, "reproduce", *figures, f"--{scope}", "--db", a.db, "--jobs", str(a.jobs)]
+        command = [a.program, "reproduce", *figures, f"--{scope}", "--db", a.db, "--jobs", str(a.jobs),
+                   "--seeds", str(a.seeds)]
         print(" ".join(command), file=sys.stderr, flush=True)
         with subprocess.Popen([*command, "--json", result], stdout=subprocess.PIPE, text=True) as running:
             try:
@@ -86,6 +89,14 @@ def claims_heading(scopes):
             "|---|---|--:|" + "--:|---|" * len(scopes)]
 
 
+def verdict(ours, unit):
+    """The verdict; of one that is weak for its null design, what that gave."""
+    null = ours.get("null")
+    if ours["verdict"] != "weak" or not null or null["verdict"] != "holds":
+        return ours["verdict"]
+    return f"weak: {null['design']} {'; '.join(map(number, null['ours']))}{unit}"
+
+
 def claim_row(identity, claims, results):
     """A row of a table of claims; of each scope in `results` its entry, or None."""
     claim = claims.get(identity)
@@ -94,7 +105,7 @@ def claim_row(identity, claims, results):
     unit = "" if not claim["value"] else claim["unit"] if claim["unit"] == "%" else f" {claim['unit']}"
     cells = [f"`{identity}`", claim["claim"].replace("|", "\\|"), f"{claim['value'] or 'true'}{unit}"]
     for ours in results:
-        cells += ["; ".join(map(number, ours["ours"])) + unit, ours["verdict"]] if ours else ["", ""]
+        cells += ["; ".join(map(number, ours["ours"])) + unit, verdict(ours, unit)] if ours else ["", ""]
     return "| " + " | ".join(cells) + " |"
 
 

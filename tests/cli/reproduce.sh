@@ -28,7 +28,7 @@ numbers() { "$pagewalk" reproduce ./figure.yaml --db "$1" --json - ; }
 
 run reproduce ./figure.yaml --db undisturbed.db
 check 'a figure comes with its claims and a sum' eval \
-  '[ "$code" = 0 ] && grep -q "^  mosaic-fig03-4k-loss " .stdout && grep -q "^1 claim: 0 hold, 1 differs, 0 not run. Results: undisturbed.db$" .stdout'
+  '[ "$code" = 0 ] && grep -q "^  mosaic-fig03-4k-loss " .stdout && grep -q "^1 claim: 0 hold, 0 are weak, 1 differs, 0 not run. Results: undisturbed.db$" .stdout'
 check 'the estimate comes first, and counts of one are singular' eval \
   'head -n 1 .stdout | grep -qE "^1 figure, 13 runs, 0 of them in the store; the rest takes about [0-9]+ s on [0-9]+ core" &&
    grep -qE "^./figure.yaml +13 runs +0 of 1 claim holds$" .stdout'
@@ -45,7 +45,7 @@ assert (runs, there) == (13, 13), said
 PYTHON
 run reproduce --full --plan -j 1 --db plan.db
 check 'before hours of runs, a faster build is recommended' eval \
-  '[ "$code" = 0 ] && [ "$(wc -l <.stdout)" = 2 ] && tail -n 1 .stdout | grep -q "^scripts/build-fast builds "'
+  '[ "$code" = 0 ] && [ "$(wc -l <.stdout)" = 3 ] && tail -n 1 .stdout | grep -q "^scripts/build-fast builds "'
 run reproduce mosaic/fig03 --full --plan -j 1 --db plan.db
 check 'before minutes of them it is not' eval '[ "$code" = 0 ] && [ "$(wc -l <.stdout)" = 1 ]'
 before=$(stat -c %Y.%s undisturbed.db)
@@ -104,6 +104,69 @@ run reproduce ./figure.yaml --db undisturbed.db --replace ideal-tlb=./nothing.ya
 check 'a design that does nothing gains nothing' grep -qE 'mosaic-fig03-4k-loss +48.1 +0.* differs$' .stdout
 check 'and is the baseline under another name: no further runs' eval \
   '[ "$(python3 -c "import sqlite3; print(sqlite3.connect(\"undisturbed.db\").execute(\"SELECT count(*) FROM run\").fetchone()[0])")" = 13 ]'
+
+# Null designs: Mosaic's claims with the baseline in its place.
+cat >null.yaml <<'YAML'
+title: Null designs
+machine: mosaic
+set: paging.mode=demand
+variants:
+  mosaic: {design: mosaic}
+  ideal: {design: ideal-tlb}
+workloads:
+  one: {list: "gather:table=2MB:iterations=8:ctas=4"}
+measures:
+  speed: ipc
+  large: page.coalesced
+  moved: page.migrated
+claims:
+  mosaic-fig10-friendly-near-ideal: mean(speed@mosaic / speed@ideal)
+  mosaic-fig13-mosaic-coalesces: 100 * mean(large@mosaic)
+  mosaic-fig03-2m-within: sum(moved@mosaic)
+YAML
+run reproduce ./null.yaml --db null.db
+check 'a baseline takes the place of the design in one more run' grep -qx '1 of the runs put a baseline in a design.s place, to find claims that hold without the design' .stdout
+check 'a claim that holds with the baseline too is weak, with its value' eval \
+  'grep -qE "^  mosaic-fig10-friendly-near-ideal +~1 +[0-9.]+ +[0-9.]+ +x +weak$" .stdout &&
+   grep -qE "^  mosaic-fig10-friendly-near-ideal: holds with gpu-mmu in its place too: [0-9.]+$" .stdout'
+check 'one that does not holds; a metric that the baseline lacks is 0' grep -qE '^  mosaic-fig13-mosaic-coalesces +>50 +100.00 +0.000 +% +holds$' .stdout
+check 'one about another design has no null' grep -qE '^  mosaic-fig03-2m-within +<2 +0.000 +% +holds$' .stdout
+check 'the sum says how many are weak' grep -q '^3 claims: 2 hold, 1 is weak, 0 differ, 0 not run' .stdout
+run reproduce ./null.yaml --db null.db --replace mosaic=gpu-mmu
+check 'the baseline in the place of the design holds nothing that is about the design' eval \
+  'succeeds && grep -qE "near-ideal .* weak$" .stdout && grep -qE "mosaic-coalesces +>50 +0.000 +0.000 +% +differs$" .stdout'
+python3 - <<'PYTHON'
+import sqlite3
+store = sqlite3.connect("null.db")
+store.execute("DELETE FROM run WHERE design = 'gpu-mmu'")
+store.commit()
+PYTHON
+run reproduce ./null.yaml --db null.db --plan
+check 'the run of the baseline alone is missing' grep -q '3 runs, 2 of them in the store' .stdout
+run reproduce ./null.yaml --db seeds.db --seeds 2 --json seeds.json
+check '--seeds: the values of both seeds are written' eval '[ "$code" = 0 ] && python3 - seeds.json' <<'PYTHON'
+import json, sys
+figure, = json.load(open(sys.argv[1]))
+assert figure["runs"] == 6 and figure["missing"] == 0, figure
+for claim in figure["claims"]:
+    assert len(claim["by_seed"]) == 2 and claim["by_seed"][0] == claim["ours"], claim
+    assert ("null" in claim) == (claim["id"] != "mosaic-fig03-2m-within"), claim
+PYTHON
+fails 'no seeds' 2 '"0" is no whole number from 1' reproduce ./null.yaml --seeds 0
+fails 'too many seeds' 2 'seeds: at most 16' reproduce ./null.yaml --seeds 17
+cat >options.yaml <<'YAML'
+title: Options for one design
+machine: mosaic
+variants:
+  a: {design: gpu-mmu, set: coalesce.policy=in-place}
+workloads:
+  one: {list: "vecadd:n=10k"}
+measures: {speed: ipc}
+table: {x: speed@a}
+YAML
+run reproduce ./options.yaml --db null.db --replace gpu-mmu=gpu-mmu-2m
+check 'a design that does not take the options of another is left out, and the figure says why' eval \
+  'succeeds && grep -q "Not run: ./options.yaml: variant .a.: coalesce.policy makes large pages" .stdout'
 
 check 'without names, figures that decide claims are taken; the others when they are named' python3 - "$pagewalk" "$source_root" <<'PYTHON'
 import json, pathlib, re, subprocess, sys
@@ -179,8 +242,8 @@ def names(value, prefix=""):
     if isinstance(value, dict):
         return {prefix + key for key in value} | {n for k, v in value.items() for n in names(v, prefix + k + ".")}
     return set()
-printed = names(json.load(open("both.json")))
-told = set(re.findall(r"^\| `([a-z.]+)` \|", page.split("### CSV")[0], re.M))
+printed = names(json.load(open("both.json"))) | names(json.load(open("seeds.json")))
+told = set(re.findall(r"^\| `([a-z_.]+)` \|", page.split("### CSV")[0], re.M))
 assert told == printed, told ^ printed
 fields = next(csv.reader(open("figure.csv")))
 assert re.findall(r"^\| `([a-z.]+)` \|", page.split("### CSV")[1], re.M) == fields

@@ -1,10 +1,9 @@
-/* A design that does nothing gains nothing: in every figure there is, all designs are replaced by copies of the first
- * one, which really run (tiny programs, as many as the workload has), and no row that claims a difference between
- * designs may hold. A figure that computed a claim from anything but a difference between runs would be found here. */
+/* A design that does nothing earns no claim. All of Mosaic's figures really run, with small programs in the place of
+ * theirs (as many as a workload has), three times: with Mosaic; with the baseline in Mosaic's place; and with a Mosaic
+ * that coalesces nothing. Then no claim may hold but those about the baseline, whose runs are the same in all three. */
 #include "exp/figure/evaluate.h"
 #include "system/inputs.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,134 +13,139 @@
 
 #include <cmocka.h>
 
-enum { MAX_APPS = 8 };
+enum { MAX_APPS = 8, MUTANTS = 4 };
 
-static const char tiny[] = "gather:table=4MB:iterations=1:ctas=4";
+static const char small[] = "gather:table=2MB:iterations=8:ctas=4";
 
 static char path[] = "do-nothing-XXXXXX";
 static struct pw_store *store;
-static struct pw_stored_run *runs_of[MAX_APPS + 1]; /* of the present figure */
 
-/* The variant whose copies all others are: the first, or the first that pages on demand, for only those runs have the
- * metrics of paging. */
-static const struct pw_figure_variant *copied(const struct pw_figure *figure)
+/* Mosaic's designs, and files of the same without coalescing. */
+static const char *const designs[MUTANTS] = {"mosaic", "mosaic-no-cac", "mosaic-cac-bc", "mosaic-ideal-cac"};
+static char files[MUTANTS][64];
+
+enum instead { AS_IT_IS, THE_BASELINE, NO_COALESCING };
+
+static void make_small(struct pw_figure_workload *w)
 {
-    const struct pw_figure_variant *chosen = NULL;
-    for (size_t i = 0; i < figure->variant_count && !chosen; i++) {
-        const struct pw_figure_variant *v = &figure->variants[i];
-        struct pw_run_spec spec = {.machine = v->machine,
-                                   .design = v->design,
-                                   .sets = (const char *const *)v->sets,
-                                   .set_count = v->set_count};
-        struct pw_error err = {0};
-        char *options;
-        assert_int_equal(pw_run_options(&spec, &options, &err), PW_OK);
-        if (strstr(options, "\npaging.mode=demand\n"))
-            chosen = v;
-        free(options);
-    }
-    return chosen ? chosen : &figure->variants[0];
+    char text[MAX_APPS * sizeof small] = "";
+    assert_in_range(w->app_count, 1, MAX_APPS);
+    for (unsigned i = 0; i < w->app_count; i++)
+        sprintf(text + strlen(text), "%s%s", i ? "," : "", small);
+    free(w->text);
+    w->text = strdup(text);
+    assert_non_null(w->text);
 }
 
-/* A real run of so many tiny programs with it. */
-static struct pw_stored_run *real_run(const struct pw_figure *figure, unsigned apps)
+static void replace_design(struct pw_figure_variant *v, enum instead instead)
 {
-    assert_in_range(apps, 1, MAX_APPS);
-    if (runs_of[apps])
-        return runs_of[apps];
-    char workload[MAX_APPS * sizeof tiny] = "";
-    for (unsigned i = 0; i < apps; i++)
-        sprintf(workload + strlen(workload), "%s%s", i ? "," : "", tiny);
-    struct pw_error err = {0};
-    const struct pw_figure_variant *v = copied(figure);
-    struct pw_run_spec spec = {.machine = v->machine,
-                               .design = v->design,
-                               .workload = workload,
-                               .sets = (const char *const *)v->sets,
-                               .set_count = v->set_count,
-                               .seed = 1};
-    struct pw_result *result;
-    char *options;
-    int64_t run;
-    if (pw_run(&spec, &result, &err) != PW_OK)
-        fail_msg("%s: %s", figure->name, err.message);
-    assert_int_equal(pw_run_options(&spec, &options, &err), PW_OK);
-    struct pw_run_inputs inputs;
-    assert_int_equal(pw_run_inputs(options, workload, 1, &inputs, &err), PW_OK);
-    assert_int_equal(pw_store_add(store, &inputs, result, &run, &err), PW_OK);
-    assert_int_equal(pw_store_load(store, run, &runs_of[apps], &err), PW_OK);
-    pw_result_free(result);
-    free(options);
-    return runs_of[apps];
-}
-
-static void give_runs(const struct pw_plan_figure *f, struct pw_stored_run **runs)
-{
-    const struct pw_figure *figure = f->figure;
-    for (size_t v = 0; v < figure->variant_count; v++)
-        for (size_t w = 0; w < figure->workload_count; w++) {
-            size_t cell = v * figure->workload_count + w;
-            if (f->together[cell] >= 0)
-                runs[f->together[cell]] = real_run(figure, figure->workloads[w].app_count);
+    for (size_t d = 0; d < MUTANTS && instead != AS_IT_IS; d++)
+        if (strcmp(v->design, designs[d]) == 0) {
+            free(v->design);
+            v->design = strdup(instead == THE_BASELINE ? "gpu-mmu" : files[d]);
+            v->replaced = true;
+            assert_non_null(v->design);
+            return;
         }
-    for (size_t i = 0; i < figure->variant_count * figure->workload_count * f->apps; i++) {
-        if (f->baseline && f->baseline[i] >= 0 && !runs[f->baseline[i]])
-            runs[f->baseline[i]] = real_run(figure, 1);
-        if (f->alone && f->alone[i] >= 0 && !runs[f->alone[i]])
-            runs[f->alone[i]] = real_run(figure, 1);
+}
+
+static void run_job(const struct pw_job *job, struct pw_stored_run **out)
+{
+    struct pw_error err = {0};
+    struct pw_run_spec spec = {.machine = job->machine,
+                               .design = job->design,
+                               .workload = job->workload,
+                               .sets = (const char *const *)job->sets,
+                               .set_count = job->set_count,
+                               .seed = job->seed};
+    struct pw_run_inputs inputs;
+    int64_t run;
+    assert_int_equal(pw_run_inputs(job->options, job->workload, job->seed, &inputs, &err), PW_OK);
+    assert_int_equal(pw_store_find(store, &inputs, &run, &err), PW_OK);
+    if (!run) {
+        struct pw_result *result;
+        if (pw_run(&spec, &result, &err) != PW_OK)
+            fail_msg("%s", err.message);
+        assert_int_equal(pw_store_add(store, &inputs, result, &run, &err), PW_OK);
+        pw_result_free(result);
+    }
+    assert_int_equal(pw_store_load(store, run, out, &err), PW_OK);
+}
+
+struct counts {
+    unsigned of_mosaic, hold; /* claims with a null design, and those of them that hold */
+    unsigned weak, of_the_baseline, about;
+};
+
+static void count_claims(const struct pw_figure_outcome *o, enum instead instead, struct counts *counts)
+{
+    for (size_t i = 0; i < o->figure->claim_count; i++) {
+        const struct pw_claim_outcome *c = &o->claims[i];
+        bool about_mosaic = strstr(c->claim->design, "mosaic");
+        counts->of_mosaic += about_mosaic;
+        counts->hold += about_mosaic && c->verdict == PW_HOLDS;
+        counts->weak += about_mosaic && c->verdict == PW_WEAK;
+        counts->of_the_baseline += !about_mosaic && c->verdict == PW_HOLDS;
+        if (instead != AS_IT_IS && about_mosaic && c->verdict == PW_HOLDS)
+            fail_msg("%s holds without coalescing: %g; with %s: %g", c->claim->id, c->values[0], c->null_design,
+                     c->null_values[0]);
     }
 }
 
-/* Whether a row says that one design differs from another. Rows of the same design in company and alone do not. */
-static bool claims_a_difference(const struct pw_claim *c)
-{
-    if (!*c->baseline || strstr(c->baseline, "alone") || strcmp(c->design, c->baseline) == 0)
-        return false;
-    if (c->judge == PW_JUDGE_GAIN || c->judge == PW_JUDGE_RATIO)
-        return true;
-    return c->judge == PW_JUDGE_BOUND && (strcmp(c->value, ">1") == 0 || strcmp(c->value, "<1") == 0);
-}
-
-static unsigned check_figure(const char *name)
+static void check_figure(const char *name, enum instead instead, struct counts *counts)
 {
     struct pw_error err = {0};
     struct pw_figure *figure;
     struct pw_plan plan = {0};
-    unsigned checked = 0;
+    struct pw_figure_outcome outcome;
     assert_int_equal(pw_figure_load(name, PW_QUICK, &figure, &err), PW_OK);
-    assert_int_equal(pw_plan_add(&plan, figure, 1, &err), PW_OK);
+    for (size_t w = 0; w < figure->workload_count; w++)
+        make_small(&figure->workloads[w]);
+    for (size_t v = 0; v < figure->variant_count + figure->null_count; v++)
+        replace_design(&figure->variants[v], instead);
+    if (pw_plan_add(&plan, figure, 1, &err) != PW_OK)
+        fail_msg("%s", err.message);
     struct pw_stored_run **runs = calloc(plan.job_count + 1, sizeof(struct pw_stored_run *));
     assert_non_null(runs);
-    give_runs(&plan.figures[0], runs);
-    struct pw_figure_outcome outcome;
+    for (size_t j = 0; j < plan.job_count; j++)
+        run_job(&plan.jobs[j], &runs[j]);
     if (pw_figure_evaluate(&plan.figures[0], runs, &outcome, &err) != PW_OK)
-        fail_msg("%s: %s", name, err.message);
-    for (size_t i = 0; i < figure->claim_count; i++) {
-        const struct pw_claim_outcome *c = &outcome.claims[i];
-        if (!claims_a_difference(c->claim))
-            continue;
-        checked += !isnan(c->values[0]); /* 0 of 0 is no number, and holds nowhere */
-        if (c->verdict == PW_HOLDS)
-            fail_msg("%s: %s holds for a design that does nothing: %g", name, c->claim->id, c->values[0]);
-    }
+        fail_msg("%s", err.message);
+    count_claims(&outcome, instead, counts);
     pw_figure_outcome_release(&outcome);
-    for (unsigned i = 0; i <= MAX_APPS; i++) {
-        pw_stored_run_free(runs_of[i]);
-        runs_of[i] = NULL;
-    }
+    for (size_t j = 0; j < plan.job_count; j++)
+        pw_stored_run_free(runs[j]);
     free(runs);
     pw_plan_release(&plan);
     pw_figure_free(figure);
-    return checked;
 }
 
-static void no_figure_finds_a_gain_in_a_design_that_does_nothing(void **state)
+static struct counts check_figures(enum instead instead)
+{
+    struct counts counts = {0};
+    for (const struct pw_figure_file *f = pw_figure_files; f->name; f++)
+        if (strncmp(f->name, "mosaic/", 7) == 0)
+            check_figure(f->name, instead, &counts);
+    print_message("%u of %u claims about Mosaic hold, %u are weak; %u about other designs hold\n", counts.hold,
+                  counts.of_mosaic, counts.weak, counts.of_the_baseline);
+    return counts;
+}
+
+static void with_the_baseline_in_mosaics_place_none_of_its_claims_holds(void **state)
 {
     (void)state;
-    unsigned checked = 0;
-    for (const struct pw_figure_file *f = pw_figure_files; f->name; f++)
-        checked += check_figure(f->name);
-    assert_true(checked >= 10);
+    struct counts real = check_figures(AS_IT_IS), none = check_figures(THE_BASELINE);
+    assert_true(real.of_mosaic >= 60 && real.hold >= 5);
+    assert_true(none.of_mosaic == real.of_mosaic && none.weak > 0);
+    assert_int_equal(none.of_the_baseline, real.of_the_baseline);
+}
+
+static void a_mosaic_that_coalesces_nothing_holds_none_of_its_claims(void **state)
+{
+    (void)state;
+    struct counts none = check_figures(NO_COALESCING);
+    assert_int_equal(none.hold, 0);
+    assert_true(none.of_the_baseline > 0);
 }
 
 static int open_store(void **state)
@@ -151,6 +155,12 @@ static int open_store(void **state)
     int fd = mkstemp(path);
     if (fd < 0 || close(fd) != 0 || pw_store_open(path, PW_STORE_CREATE, &store, &err) != PW_OK)
         return -1;
+    for (size_t d = 0; d < MUTANTS; d++) {
+        snprintf(files[d], sizeof files[d], "%s-%zu.yaml", path, d);
+        FILE *file = fopen(files[d], "w");
+        if (!file || fprintf(file, "base: %s\ncoalesce:\n  policy: none\n", designs[d]) < 0 || fclose(file) != 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -158,11 +168,16 @@ static int close_store(void **state)
 {
     (void)state;
     pw_store_close(store);
+    for (size_t d = 0; d < MUTANTS; d++)
+        unlink(files[d]);
     return unlink(path);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_figure_finds_a_gain_in_a_design_that_does_nothing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(with_the_baseline_in_mosaics_place_none_of_its_claims_holds),
+        cmocka_unit_test(a_mosaic_that_coalesces_nothing_holds_none_of_its_claims),
+    };
     return cmocka_run_group_tests(tests, open_store, close_store);
 }

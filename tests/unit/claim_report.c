@@ -76,6 +76,35 @@ static void full_figures_decide_before_quick_ones_and_differing_ones_before_agre
     assert_int_equal(score_of(gain)->figures, 2);
 }
 
+static void a_weak_figure_counts_before_one_that_holds_and_after_one_that_differs(void **state)
+{
+    (void)state;
+    struct pw_claim_evidence holds = evidence("a", PW_QUICK, gain, 50), differs = evidence("b", PW_QUICK, gain, 0),
+                             weak = evidence("c", PW_QUICK, gain, 60), waits = evidence("d", PW_FULL, gain, 55);
+    weak.outcome.verdict = PW_WEAK;
+    snprintf(weak.outcome.null_design, sizeof weak.outcome.null_design, "gpu-mmu");
+    weak.outcome.null_values[0] = 58.25;
+    weak.outcome.null_verdict = PW_HOLDS;
+    waits.outcome.verdict = PW_NOT_RUN;
+    waits.outcome.awaits_null = true;
+    snprintf(waits.outcome.null_design, sizeof waits.outcome.null_design, "gpu-mmu");
+    decide_gain(2, (struct pw_claim_evidence[]){differs, weak}, PW_DIFFERS, "b");
+    decide_gain(2, (struct pw_claim_evidence[]){waits, holds}, PW_HOLDS, "a");
+    decide_gain(2, (struct pw_claim_evidence[]){holds, weak}, PW_WEAK, "c");
+    struct pw_claim_filter filter = {NULL, PW_CLAIM_KIND_COUNT, PW_WEAK};
+    struct pw_text text = {0};
+    pw_claim_show_list(scores, &filter, &text);
+    assert_non_null(strstr(text.bytes, " weak     c quick: holds with gpu-mmu in its place too: 58.25\n"));
+    pw_text_free(&text);
+    /* One whose null design was not run decides nothing, and says so. */
+    decide_gain(1, &waits, PW_NOT_RUN, "d");
+    assert_int_equal(score_of(gain)->figures, 0);
+    filter.verdict = PW_NOT_RUN;
+    pw_claim_show_list(scores, &filter, &text);
+    assert_non_null(strstr(text.bytes, " not run  d full: runs with gpu-mmu in its place are missing\n"));
+    pw_text_free(&text);
+}
+
 static void context_is_out_of_scope_and_figures_do_not_decide_mechanisms(void **state)
 {
     (void)state;
@@ -257,8 +286,8 @@ static void verdicts_of_a_paper_add_up_to_its_rows(void **state)
     struct pw_text text = {0};
     pw_claim_decide(e, 2, NULL, scores);
     pw_claim_show_totals(scores, &everything, &text);
-    assert_non_null(
-        strstr(text.bytes, "\nmosaic       headline       1     0        1        2             0             0      4\n"));
+    assert_non_null(strstr(
+        text.bytes, "\nmosaic       headline       1     0        1        2             0             0      4\n"));
     size_t left_out = 0;
     for (size_t i = 0; i < pw_claim_count; i++)
         left_out += pw_claims[i].judge == PW_JUDGE_NOT_MODELLED;
@@ -300,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(full_figures_decide_before_quick_ones_and_differing_ones_before_agreeing_ones),
+        cmocka_unit_test(a_weak_figure_counts_before_one_that_holds_and_after_one_that_differs),
         cmocka_unit_test(context_is_out_of_scope_and_figures_do_not_decide_mechanisms),
         cmocka_unit_test(a_mechanism_goes_by_the_case_that_names_it),
         cmocka_unit_test(a_row_that_is_not_modelled_never_holds_and_says_why),

@@ -272,6 +272,31 @@ static void a_value_scatters_by_the_distance_of_the_seeds_that_are_complete(void
     tear_down(&f);
 }
 
+static void a_design_in_anothers_place_that_cannot_take_its_options_is_left_out(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct pw_error err = {0};
+    static const char text[] = "title: T\nmachine: mosaic\nset: coalesce.policy=in-place\n"
+                               "variants: {a: {design: gpu-mmu}, b: {design: mosaic}}\n"
+                               "workloads: {one: {list: alu}}\nmeasures: {s: ipc}\ntable: {x: s@a, y: s@b}\n";
+    f = (struct fixture){0};
+    assert_int_equal(pw_figure_read(text, strlen(text), "f", "n", PW_FULL, &f.figure, &err), PW_OK);
+    free(f.figure->variants[0].design);
+    f.figure->variants[0].design = strdup("gpu-mmu-2m");
+    struct pw_plan refused = {0};
+    assert_int_equal(pw_plan_add(&refused, f.figure, 1, &err), PW_USER_ERROR); /* as the file says: a mistake */
+    pw_plan_release(&refused);
+    f.figure->variants[0].replaced = true;
+    assert_int_equal(pw_plan_add(&f.plan, f.figure, 1, &err), PW_OK);
+    assert_true(f.plan.job_count == 1 && f.plan.figures[0].together[0] < 0);
+    assert_non_null(strstr(f.plan.figures[0].refused, "n: variant 'a': coalesce.policy makes large pages"));
+    make_runs(&f, (struct speed[]){{NULL, 0}});
+    evaluate(&f);
+    assert_true(isnan(f.outcome.columns[0].items[0].value) && f.outcome.columns[1].items[0].value == 1);
+    tear_down(&f);
+}
+
 static void runs_for_null_designs_only_are_counted(void **state)
 {
     (void)state;
@@ -297,6 +322,7 @@ int main(void)
         cmocka_unit_test(a_figure_may_name_the_variant_that_stands_for_another),
         cmocka_unit_test(what_a_null_design_lacks_it_has_none_of),
         cmocka_unit_test(a_value_scatters_by_the_distance_of_the_seeds_that_are_complete),
+        cmocka_unit_test(a_design_in_anothers_place_that_cannot_take_its_options_is_left_out),
         cmocka_unit_test(runs_for_null_designs_only_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,11 +38,12 @@ static enum pw_status add(struct evidence *all, const struct pw_figure_outcome *
     return PW_OK;
 }
 
-static enum pw_status collect_scope(struct pw_store *store, enum pw_scope scope, struct evidence *all,
+static enum pw_status collect_scope(struct pw_store *store, enum pw_scope scope, unsigned seeds, struct evidence *all,
                                     struct pw_error *err)
 {
     struct pw_experiment *e = NULL;
-    enum pw_status status = pw_experiment_create(&(struct pw_experiment_spec){.scope = scope}, &e, err);
+    struct pw_experiment_spec spec = {.scope = scope, .seeds = seeds};
+    enum pw_status status = pw_experiment_create(&spec, &e, err);
     if (status != PW_OK)
         return status;
     status = pw_experiment_look_up(e, store, err);
@@ -63,9 +64,13 @@ enum pw_status pw_claim_evidence_collect(struct pw_store *store, struct pw_claim
     struct evidence all = {0};
     *out = NULL;
     *out_count = 0;
-    enum pw_status status = collect_scope(store, PW_QUICK, &all, err);
+    uint64_t known; /* seeds: no figure can have more of them complete */
+    enum pw_status status = pw_store_seeds(store, &known, err);
+    unsigned seeds = known < PW_MAX_SEEDS ? (unsigned)known : PW_MAX_SEEDS;
     if (status == PW_OK)
-        status = collect_scope(store, PW_FULL, &all, err);
+        status = collect_scope(store, PW_QUICK, seeds, &all, err);
+    if (status == PW_OK)
+        status = collect_scope(store, PW_FULL, seeds, &all, err);
     if (status != PW_OK) {
         free(all.items);
         return status;

@@ -15,8 +15,8 @@ void pw_claim_format_null(const struct pw_claim_outcome *o, struct pw_text *out)
 /* Why a claim is weak, or not run although its own runs are there; nothing where it is neither. */
 void pw_claim_format_reason(const struct pw_claim_outcome *o, struct pw_text *out);
 
-/* Members of a JSON object, each after a comma: the values by seed where there are several, what the null design gave, and the reason of a
- * verdict that has one. */
+/* Members of a JSON object, each after a comma: the values by seed where there are several, what the null design gave,
+ * and the reason of a verdict that has one. */
 void pw_claim_outcome_json(const struct pw_claim_outcome *o, struct pw_text *out);
 
 /* The verdict's name, with colours where they are wanted. */

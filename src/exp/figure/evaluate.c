@@ -331,6 +331,7 @@ enum pw_status pw_figure_evaluate(const struct pw_plan_figure *plan, struct pw_s
     struct evaluation e = {.plan = plan, .runs = runs};
     struct pw_expression_source source = {.reference = reference, .context = &e};
     *out = (struct pw_figure_outcome){.figure = f,
+                                      .refused = plan->refused,
                                       .runs_digest = plan->runs_digest,
                                       .columns = calloc(f->column_count + 1, sizeof *out->columns),
                                       .claims = calloc(f->claim_count + 1, sizeof *out->claims)};

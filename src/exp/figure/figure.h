@@ -12,7 +12,7 @@
  *       4k:    {design: gpu-mmu}
  *       large: {design: gpu-mmu, set: page.size=2MB, machine: mask}
  *       small: {design: mosaic, sweep: l1_tlb.base_entries 8 16 32}    # small-8, small-16, small-32
- *       other: {design: mosaic, set: uvm.prefetch=tbn, null: 4k}       # whose runs are those of its null design (nulls.c)
+ *       other: {design: mosaic, set: uvm.prefetch=tbn, null: 4k}       # its null design is that of 4k (nulls.c)
  *     workloads:
  *       1-app: {each: mosaic, quick: 6}                       # every program of that paper; --quick takes 6 of them
  *       5-app: {each: mosaic, copies: 5, quick: 3}            # five copies of each

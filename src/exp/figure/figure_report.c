@@ -210,6 +210,12 @@ void pw_figure_report_table(const struct pw_figure_outcome *o, bool each, struct
     if (missing)
         pw_text_print(out, "  %zu of %zu run%s %s missing\n", missing, o->runs_needed, pw_plural(o->runs_needed),
                       pw_counted(missing, "is", "are"));
+    if (o->refused) {
+        pw_text_add(&note, "Not run: ");
+        pw_text_printable(&note, o->refused);
+        pw_text_prose(out, 2, 4, note.bytes ? note.bytes : "");
+        pw_text_free(&note);
+    }
     if (f->column_count)
         columns_table(o, each, out);
     if (f->claim_count) {

@@ -258,12 +258,41 @@ static enum pw_status check_variant(struct planner *p)
     return resolve(p, TOGETHER, 0, &spec, &options);
 }
 
+/* Whether the variant's machine and design can run, and only its options are not for them. */
+static bool options_do_not_fit(const struct planner *p)
+{
+    struct pw_error ignored;
+    char *options;
+    struct job_spec spec;
+    describe(p, TOGETHER, 0, &spec);
+    spec.spec.set_count = 0;
+    if (pw_run_options(&spec.spec, &options, &ignored) != PW_OK)
+        return false;
+    free(options);
+    return true;
+}
+
+/* A design in another's place may not take the options that were meant for that: its runs are left out, and what needs
+ * them is not known. Everything else that cannot run is a mistake. */
+static enum pw_status leave_out(struct planner *p, size_t variant, enum pw_status status)
+{
+    bool in_place = variant >= p->figure->variant_count || p->variant->replaced;
+    if (status != PW_USER_ERROR || !in_place || !options_do_not_fit(p))
+        return status;
+    if (!p->target->refused)
+        p->target->refused = strdup(p->err->message);
+    *p->err = (struct pw_error){0};
+    return p->target->refused ? PW_OK : no_memory(p);
+}
+
 static enum pw_status plan_variant(struct planner *p, size_t variant)
 {
     const struct pw_figure *f = p->figure;
     p->variant = &f->variants[variant];
     p->resolved_count = p->sms_apps = 0;
     enum pw_status status = check_variant(p);
+    if (status != PW_OK)
+        return leave_out(p, variant, status);
     for (size_t i = 0; i < f->workload_count * p->target->seed_count && status == PW_OK; i++) {
         size_t w = i % f->workload_count, wanted = variant * f->workload_count + w;
         p->seed = (unsigned)(i / f->workload_count);
@@ -396,6 +425,7 @@ void pw_plan_release(struct pw_plan *plan)
         free(plan->figures[i].together);
         free(plan->figures[i].baseline);
         free(plan->figures[i].alone);
+        free(plan->figures[i].refused);
     }
     tdestroy(plan->index, free);
     tdestroy(plan->options, free);

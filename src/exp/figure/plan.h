@@ -31,6 +31,7 @@ struct pw_plan_figure {
     unsigned apps; /* the most that a workload of the figure has */
     int *baseline; /* with design gpu-mmu and only the figure's own options */
     int *alone;    /* with the variant's design and options */
+    char *refused; /* why runs of a design in another's place cannot be done; NULL: all can */
     /* Of what identifies the runs of its first seed's cells, in order; 0 where that is not known. */
     uint64_t runs_digest;
 };

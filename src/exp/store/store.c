@@ -99,6 +99,16 @@ enum pw_status pw_store_seconds(struct pw_store *s, const char *workload, double
     return status;
 }
 
+enum pw_status pw_store_seeds(struct pw_store *s, uint64_t *out_count, struct pw_error *err)
+{
+    bool row;
+    struct pw_query q = pw_query_start(s, PW_SQL_SEEDS);
+    enum pw_status status = pw_query_step(&q, &row, err);
+    *out_count = row ? (uint64_t)sqlite3_column_int64(q.statement, 0) : 0;
+    pw_query_end(&q);
+    return status;
+}
+
 static enum pw_status add_options(struct pw_store *s, int64_t configuration, const char *options, struct pw_error *err)
 {
     struct pw_option_line line;

@@ -94,6 +94,9 @@ bool pw_stored_run_measure(const struct pw_stored_run *r, const char *measure, d
 /* Seconds that a run of this workload took before, any design, the median; negative when there is none. */
 enum pw_status pw_store_seconds(struct pw_store *s, const char *workload, double *out_seconds, struct pw_error *err);
 
+/* How many different seeds its runs have. */
+enum pw_status pw_store_seeds(struct pw_store *s, uint64_t *out_count, struct pw_error *err);
+
 /* Exports, a piece at a time: a store may be larger than memory. `write` gets the bytes; a status other than PW_OK
  * stops. CSV: the long form of `pagewalk run --csv`, run,app,component,metric,unit,value, and then
  * machine,design,workload,seed. JSON: an array of run objects. Runs are left out that differ from what the filter

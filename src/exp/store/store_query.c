@@ -37,6 +37,7 @@ static const char *const texts[PW_SQL_COUNT] = {
                        " ORDER BY wall_seconds"
                        " LIMIT 2 - (SELECT count(*) FROM run WHERE workload = ?1) % 2"
                        " OFFSET ((SELECT count(*) FROM run WHERE workload = ?1) - 1) / 2)",
+    [PW_SQL_SEEDS] = "SELECT count(DISTINCT seed) FROM run",
     [PW_SQL_LOAD_RUN] = "SELECT r.id, r.machine, r.design, r.workload, r.seed, r.cycles, r.nanoseconds,"
                         " r.ipc_throughput, r.wall_seconds, r.peak_rss_bytes, r.events, r.memory_operations, r.core,"
                         " r.finished_at, c.options"
