@@ -72,9 +72,10 @@ static void run_job(const struct pw_job *job, struct pw_stored_run **out)
     assert_int_equal(pw_store_load(store, run, out, &err), PW_OK);
 }
 
+/* Of claims. */
 struct counts {
-    unsigned of_mosaic, hold; /* claims with a null design, and those of them that hold */
-    unsigned weak, of_the_baseline, about;
+    unsigned of_mosaic, hold, weak; /* all about Mosaic, and those that hold and are weak */
+    unsigned of_others;             /* about other designs, that hold */
 };
 
 static void count_claims(const struct pw_figure_outcome *o, enum instead instead, struct counts *counts)
@@ -85,10 +86,10 @@ static void count_claims(const struct pw_figure_outcome *o, enum instead instead
         counts->of_mosaic += about_mosaic;
         counts->hold += about_mosaic && c->verdict == PW_HOLDS;
         counts->weak += about_mosaic && c->verdict == PW_WEAK;
-        counts->of_the_baseline += !about_mosaic && c->verdict == PW_HOLDS;
+        counts->of_others += !about_mosaic && c->verdict == PW_HOLDS;
         if (instead != AS_IT_IS && about_mosaic && c->verdict == PW_HOLDS)
-            fail_msg("%s holds without coalescing: %g; with %s: %g", c->claim->id, c->values[0], c->null_design,
-                     c->null_values[0]);
+            print_error("%s holds: %g; with %s in its place: %g\n", c->claim->id, c->values[0], c->null_design,
+                        c->null_values[0]);
     }
 }
 
@@ -127,7 +128,7 @@ static struct counts check_figures(enum instead instead)
         if (strncmp(f->name, "mosaic/", 7) == 0)
             check_figure(f->name, instead, &counts);
     print_message("%u of %u claims about Mosaic hold, %u are weak; %u about other designs hold\n", counts.hold,
-                  counts.of_mosaic, counts.weak, counts.of_the_baseline);
+                  counts.of_mosaic, counts.weak, counts.of_others);
     return counts;
 }
 
@@ -136,8 +137,8 @@ static void with_the_baseline_in_mosaics_place_none_of_its_claims_holds(void **s
     (void)state;
     struct counts real = check_figures(AS_IT_IS), none = check_figures(THE_BASELINE);
     assert_true(real.of_mosaic >= 60 && real.hold >= 5);
-    assert_true(none.of_mosaic == real.of_mosaic && none.weak > 0);
-    assert_int_equal(none.of_the_baseline, real.of_the_baseline);
+    assert_true(none.of_mosaic == real.of_mosaic && none.hold == 0 && none.weak > 0);
+    assert_int_equal(none.of_others, real.of_others);
 }
 
 static void a_mosaic_that_coalesces_nothing_holds_none_of_its_claims(void **state)
@@ -145,7 +146,7 @@ static void a_mosaic_that_coalesces_nothing_holds_none_of_its_claims(void **stat
     (void)state;
     struct counts none = check_figures(NO_COALESCING);
     assert_int_equal(none.hold, 0);
-    assert_true(none.of_the_baseline > 0);
+    assert_true(none.of_others > 0);
 }
 
 static int open_store(void **state)

@@ -45,7 +45,8 @@ struct pw_plan {
 };
 
 /* Adds a figure's runs, each with so many seeds; only those that its measures, columns and claims ask for, the claims
- * with their null designs too. Figures stay the caller's. The plan starts as {0} and is released after a failure too. */
+ * with their null designs too. Figures stay the caller's. The plan starts as {0} and is released after a failure
+ * too. */
 enum pw_status pw_plan_add(struct pw_plan *p, const struct pw_figure *f, unsigned seeds, struct pw_error *err);
 void pw_plan_release(struct pw_plan *p);
 
