@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# All of Mosaic's figures at quick size, without what Mosaic does: no claim about it may hold. Takes minutes, so scripts/test
-# --full runs it; tests/golden/do_nothing.c does the same with one small program.
+# All of Mosaic's figures at quick size, without what Mosaic does: no claim about it may hold. Takes minutes, so
+# scripts/test --full runs it; tests/golden/do_nothing.c does the same with one small program.
 #   do_nothing.sh PROGRAM
 source "$(dirname "$0")/tap.sh"
 
 family='mosaic mosaic-no-cac mosaic-cac-bc mosaic-ideal-cac'
 for design in $family; do
-  printf 'base: %s\ncoalesce:\n  policy: none\n' "$design" >"no-$design.yaml"
+  printf 'base: %s\npage:\n  frames: first-free\n' "$design" >"no-$design.yaml" # its coalescer finds nothing
 done
 
 # reproduced NAME REPLACEMENT…: NAME.json from all figures.
@@ -36,6 +36,6 @@ check 'no claim about Mosaic holds with the baseline in its place' none_holds ba
 check 'and those about other designs are as they were' eval '[ "$(claims mosaic no holds)" = "$(claims baseline no holds)" ]'
 mutants=$(for design in $family; do printf -- '--replace %s=./no-%s.yaml ' "$design" "$design"; done)
 # shellcheck disable=SC2086
-check 'the figures without coalescing' reproduced mutant $mutants
+check 'the figures with nothing to coalesce' reproduced mutant $mutants
 check 'no claim about a Mosaic that coalesces nothing holds' none_holds mutant
 finish
