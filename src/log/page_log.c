@@ -17,6 +17,8 @@ struct allocation {
     char name[32];
     uint64_t first, pages, bytes;
     uint64_t *seen; /* by page: the window << KIND_BITS, and a bit for each kind of access in it */
+    bool counted, managed;
+    struct pw_uvm_counters counters; /* where it is managed */
 };
 
 struct application {
@@ -178,10 +180,23 @@ pw_vpn pw_page_log_allocation_first(const struct pw_page_log *l, pw_asid app, si
     return (pw_vpn){l->apps[app].allocations[number].first};
 }
 
-void pw_page_log_allocation(struct pw_page_log *l, pw_asid app, size_t number, const struct pw_uvm_counters *counters)
+void pw_page_log_counters(struct pw_page_log *l, pw_asid app, size_t number, const struct pw_uvm_counters *counters)
 {
-    const struct allocation *a = &l->apps[app].allocations[number];
-    pw_page_rows_allocation(l->file.out, app, number, a->name, a->bytes, a->pages, counters);
+    struct allocation *a = &l->apps[app].allocations[number];
+    if (a->counted)
+        return;
+    a->counted = true;
+    a->managed = counters != NULL;
+    if (counters)
+        a->counters = *counters;
+}
+
+void pw_page_log_allocations(struct pw_page_log *l, pw_asid app)
+{
+    for (size_t i = 0; i < l->apps[app].count; i++) {
+        const struct allocation *a = &l->apps[app].allocations[i];
+        pw_page_rows_allocation(l->file.out, app, i, a->name, a->bytes, a->pages, a->managed ? &a->counters : NULL);
+    }
 }
 
 enum pw_status pw_page_log_finish(struct pw_page_log *l, struct pw_error *err)

@@ -7,7 +7,7 @@
  * first run is logged.
  *
  * The log has a list of allocations of its own, because it has to have every allocation of the first run: an address
- * space (vm/address_space.h) forgets what is freed, and everything when its program starts over; demand paging
+ * space (vm/address_space.h) forgets what is freed, and perhaps everything when its program starts over; demand paging
  * (uvm/residency.h) has only managed memory, and every run of a program.
  *
  * The log has no influence on the simulation. Failures to write are remembered and reported by pw_page_log_finish. */
@@ -42,8 +42,9 @@ void pw_page_log_access(struct pw_page_log *l, pw_asid app, pw_vpn vpn, uint8_t 
 void pw_page_log_launch(struct pw_page_log *l, pw_asid app, uint32_t launch, const char *kernel, pw_cycle first,
                         pw_cycle outer);
 void pw_page_log_batch(struct pw_page_log *l, const struct pw_fault_batch *batch);
-/* An allocation by its number, and what became of it; counters is NULL where memory is not managed. */
-void pw_page_log_allocation(struct pw_page_log *l, pw_asid app, size_t number, const struct pw_uvm_counters *counters);
+/* What became of an allocation, by its number; NULL where memory is not managed. What is said first stays. */
+void pw_page_log_counters(struct pw_page_log *l, pw_asid app, size_t number, const struct pw_uvm_counters *counters);
+void pw_page_log_allocations(struct pw_page_log *l, pw_asid app); /* all of an application */
 size_t pw_page_log_allocation_count(const struct pw_page_log *l, pw_asid app);
 pw_vpn pw_page_log_allocation_first(const struct pw_page_log *l, pw_asid app, size_t number);
 

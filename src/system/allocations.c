@@ -83,6 +83,14 @@ static const struct pw_uvm_counters *counters_of(const struct pw_system *s, pw_a
     return NULL;
 }
 
+void pw_system_log_counters(struct pw_system *s, unsigned app)
+{
+    pw_asid asid = s->spaces[app].asid;
+    for (size_t number = 0; number < pw_page_log_allocation_count(s->page_log, asid); number++)
+        pw_page_log_counters(s->page_log, asid, number,
+                             counters_of(s, asid, pw_page_log_allocation_first(s->page_log, asid, number)));
+}
+
 void pw_system_log_pages(struct pw_system *s)
 {
     struct pw_page_log *log = s->page_log;
@@ -95,9 +103,7 @@ void pw_system_log_pages(struct pw_system *s)
     for (size_t i = 0; i < count; i++)
         pw_page_log_batch(log, &batches[i]);
     for (unsigned i = 0; i < s->app_count; i++) {
-        pw_asid app = s->spaces[i].asid;
-        for (size_t number = 0; number < pw_page_log_allocation_count(log, app); number++)
-            pw_page_log_allocation(log, app, number,
-                                   counters_of(s, app, pw_page_log_allocation_first(log, app, number)));
+        pw_system_log_counters(s, i);
+        pw_page_log_allocations(log, s->spaces[i].asid);
     }
 }

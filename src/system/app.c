@@ -1,55 +1,13 @@
-/* The life of an application: its host program, its memory, its launches, and its starting over.
+/* The life of an application: its host program, its launches, and its starting over.
  *
  * Programs that start together have their memory backed together, one page of each in turn, as a driver sees their
  * requests, or, with apps.backing = one-by-one, each in its turn altogether (docs/decisions.md). A program that ends
- * while others have not finished starts over from the beginning, in an empty address space (MASK, Section 6: the
- * application that finishes first is relaunched). */
+ * while others have not finished starts over from the beginning (MASK, Section 6: the application that finishes first
+ * is relaunched). What becomes of its memory then is in app_memory.c. */
 #include "system/system.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* The explicit prefetch call, sent when it is known how much memory there is. */
-static enum pw_status prefetch(struct pw_app *a, pw_vaddr base, struct pw_error *err)
-{
-    struct pw_range *r = pw_address_space_find(a->space, base);
-    if (!r)
-        return pw_fail(err, PW_FAILED, "address 0x%llx is prefetched but not allocated", (unsigned long long)base.v);
-    r->wanted = true;
-    if (!a->system->starting)
-        pw_paging_send_wanted(a);
-    return PW_OK;
-}
-
-static enum pw_status backend_alloc(void *backend, uint32_t id, const char *name, uint64_t bytes, pw_vaddr *out,
-                                    struct pw_error *err)
-{
-    (void)id;
-    struct pw_app *a = backend;
-    struct pw_uvm *uvm = a->system->uvm;
-    enum pw_status status = pw_address_space_allocate(a->space, name, bytes, uvm != NULL, out, err);
-    if (status == PW_OK && a->system->page_log)
-        pw_page_log_allocated(a->system->page_log, a->space->asid, name, pw_vpn_of(*out), bytes);
-    if (status == PW_OK && uvm)
-        status = pw_uvm_allocate(uvm, a->space->asid, name, pw_vpn_of(*out), bytes, err);
-    return status == PW_OK && uvm && pw_uvm_prefetches(uvm, name) ? prefetch(a, *out, err) : status;
-}
-
-static enum pw_status backend_free(void *backend, uint32_t id, pw_vaddr base, uint64_t bytes, struct pw_error *err)
-{
-    (void)id;
-    (void)bytes;
-    struct pw_app *a = backend;
-    pw_vpn first, outer;
-    enum pw_status status = PW_OK;
-    if (a->system->uvm)
-        status = pw_uvm_free(a->system->uvm, a->space->asid, pw_vpn_of(base), err);
-    if (status == PW_OK)
-        status = pw_address_space_free(a->space, base, &first, &outer, err);
-    if (status == PW_OK)
-        pw_system_shootdown(a->system, a->space->asid, first, outer);
-    return status;
-}
 
 /* Ends the run with an error of this application's; among several it is named. */
 static void fail(const struct pw_app *a, const struct pw_error *cause)
@@ -113,32 +71,18 @@ static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct
 static enum pw_status backend_launch(void *backend, const struct pw_launch *l, struct pw_error *err)
 {
     struct pw_app *a = backend;
-    enum pw_status status = PW_OK;
+    enum pw_status status = pw_app_free_leaving(a, err);
     if (a->system->starting)
         a->held = l;
-    else
+    else if (status == PW_OK)
         status = launch(a, l, err);
     if (status == PW_OK)
         pw_host_suspend(a->host);
     return status;
 }
 
-static enum pw_status backend_prefetch(void *backend, uint32_t id, pw_vaddr base, struct pw_error *err)
-{
-    (void)id;
-    struct pw_app *a = backend;
-    return a->system->uvm ? prefetch(a, base, err) : pw_pages_back_one(a->space, base, err);
-}
-
-static enum pw_status backend_advise(void *backend, uint32_t id, pw_vaddr base, unsigned advice, struct pw_error *err)
-{
-    (void)id;
-    struct pw_app *a = backend;
-    return a->system->uvm ? pw_uvm_advise(a->system->uvm, a->space->asid, pw_vpn_of(base), advice, err) : PW_OK;
-}
-
-static const struct pw_backend timed_backend = {backend_alloc, backend_free, backend_launch, backend_prefetch,
-                                                backend_advise};
+static const struct pw_backend timed_backend = {pw_app_alloc, pw_app_free, backend_launch, pw_app_prefetch,
+                                                pw_app_advise};
 
 static enum pw_status create_host(struct pw_app *a, struct pw_error *err)
 {
@@ -173,17 +117,10 @@ static void resume(struct pw_app *a, pw_cycle now);
 
 static void start_over(struct pw_app *a, pw_cycle now)
 {
-    struct pw_system *s = a->system;
     struct pw_error err;
-    pw_vpn first, outer;
     pw_host_destroy(a->host);
     a->host = NULL;
-    enum pw_status status = PW_OK;
-    for (size_t i = 0; s->uvm && status == PW_OK && i < a->space->range_count; i++)
-        status = pw_uvm_free(s->uvm, a->space->asid, (pw_vpn){a->space->ranges[i].first}, &err);
-    pw_address_space_reset(a->space, &first, &outer);
-    pw_system_shootdown(s, a->space->asid, first, outer);
-    if (status != PW_OK || create_host(a, &err) != PW_OK)
+    if (pw_app_renew_memory(a, &err) != PW_OK || create_host(a, &err) != PW_OK)
         fail(a, &err);
     else
         resume(a, now);
@@ -216,11 +153,15 @@ static void resume(struct pw_app *a, pw_cycle now)
         fail(a, &err);
         return;
     }
-    bool launched = a->launches > 0;
+    /* A program without a launch takes no time and could start over for ever. */
+    bool again = a->launches && s->apps_left > !a->finished;
+    if (!again && pw_app_free_leaving(a, &err) != PW_OK) {
+        fail(a, &err);
+        return;
+    }
     if (!a->finished)
         finish(a, now);
-    /* A program without a launch takes no time and could start over for ever. */
-    if (s->apps_left && launched)
+    if (again)
         start_over(a, now);
 }
 

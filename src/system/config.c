@@ -23,12 +23,16 @@ static const struct pw_option gpu_options[] = {
 
 static const char *const backing_names[] = {"in-turn", "one-by-one", NULL};
 
+static const char *const restart_names[] = {"keep", "fresh", NULL};
+
 static const struct pw_option apps_options[] = {
     {"sms", PW_OPTION_TEXT, offsetof(struct pw_apps_config, sms), 0, 0, "even", "", NULL,
      "SMs of each application: even, or numbers such as 20+10.", false},
     {"backing", PW_OPTION_CHOICE, offsetof(struct pw_apps_config, backing), 0, 0, "in-turn", "", backing_names,
      "Whether programs that start together get their memory one page of each in turn, or one program after the other.",
      false},
+    {"restart", PW_OPTION_CHOICE, offsetof(struct pw_apps_config, restart), 0, 0, "keep", "", restart_names,
+     "Whether a program that ends early and starts over keeps its pages, or begins in an empty address space.", false},
     {0}};
 
 #define GPU(field) offsetof(struct pw_config, gpu.field)

@@ -15,9 +15,13 @@ struct pw_sim_config {
 /* Whether programs that start together get their memory one page of each in turn, or one program after the other. */
 enum pw_backing { PW_BACKING_IN_TURN, PW_BACKING_ONE_BY_ONE };
 
+/* What a program that starts over finds: the pages of its last run, or an empty address space. */
+enum pw_restart { PW_RESTART_KEEP, PW_RESTART_FRESH };
+
 struct pw_apps_config {
     char sms[PW_OPTION_TEXT_CAPACITY]; /* "even", or a number for each application, separated by '+' */
     uint32_t backing;                  /* enum pw_backing */
+    uint32_t restart;                  /* enum pw_restart */
 };
 
 enum { PW_MAX_GPUS = 16 }; /* pw_config_check allows one so far: a launch is not divided among several */

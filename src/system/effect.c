@@ -93,7 +93,7 @@ const struct pw_effect_rule pw_effect_rules[] = {
     {"compact.bulk_latency", {{"compact.copy", "bulk"}}, NULL, false},
     {"gpu.count", {{0}}, "systems of several GPUs cannot be simulated yet", false},
     {"page.occupancy", {{"page.fragmentation", "!0"}}, NULL, false},
-    {"apps.backing l2.partition", {{applications, "!1"}}, NULL, false},
+    {"apps.backing apps.restart l2.partition", {{applications, "!1"}}, NULL, false},
     {"apps.backing", {{"paging.mode", "free"}}, NULL, false},
     {0}};
 

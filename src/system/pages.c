@@ -66,11 +66,13 @@ void pw_pages_destroy(struct pw_node *n)
     n->manager = NULL;
 }
 
-static void data_has_come(const struct pw_address_space *space, const struct pw_range *r)
+/* Tells of data that has come with its frames, once. */
+static void data_has_come(const struct pw_address_space *space, struct pw_range *r)
 {
     struct pw_page_manager *manager = space->physical->manager;
-    if (manager && !r->managed)
+    if (manager && !r->managed && !r->come)
         pw_page_manager_arrived(manager, space->asid, (pw_vpn){r->first}, (pw_vpn){r->outer});
+    r->come = true;
 }
 
 enum pw_status pw_pages_back(struct pw_system *s, unsigned first_app, unsigned count, unsigned *out_failed,
@@ -78,11 +80,16 @@ enum pw_status pw_pages_back(struct pw_system *s, unsigned first_app, unsigned c
 {
     struct pw_address_space *spaces = &s->spaces[first_app];
     size_t unmapped[PW_MAX_APPS];
+    struct pw_error shortage;
+    enum pw_status status;
     for (unsigned i = 0; i < count; i++)
         unmapped[i] = spaces[i].unmapped;
-    enum pw_status status = pw_address_spaces_back(spaces, count, out_failed, err);
+    do
+        status = pw_address_spaces_back(spaces, count, out_failed, &shortage);
+    while (status != PW_OK && pw_apps_give_up(s));
     if (status != PW_OK) {
         *out_failed += first_app;
+        *err = shortage;
         return status;
     }
     for (unsigned i = 0; i < count; i++)
@@ -91,10 +98,16 @@ enum pw_status pw_pages_back(struct pw_system *s, unsigned first_app, unsigned c
     return PW_OK;
 }
 
-enum pw_status pw_pages_back_one(struct pw_address_space *space, pw_vaddr base, struct pw_error *err)
+enum pw_status pw_pages_back_one(struct pw_app *a, pw_vaddr base, struct pw_error *err)
 {
-    enum pw_status status = pw_address_space_back(space, base, err);
+    struct pw_error shortage;
+    enum pw_status status;
+    do
+        status = pw_address_space_back(a->space, base, &shortage);
+    while (status == PW_USER_ERROR && pw_apps_give_up(a->system));
     if (status == PW_OK)
-        data_has_come(space, pw_address_space_find(space, base));
+        data_has_come(a->space, pw_address_space_find(a->space, base));
+    else
+        *err = shortage;
     return status;
 }

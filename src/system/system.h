@@ -113,6 +113,19 @@ void pw_app_launch_done(void *node, unsigned app, pw_cycle now);
 /* Puts the launch under way on the timeline. */
 void pw_app_record_launch(const struct pw_app *a, pw_cycle outer);
 
+/* app_memory.c: the calls of a program (struct pw_backend), and the rest of its memory's life. */
+enum pw_status pw_app_alloc(void *app, uint32_t id, const char *name, uint64_t bytes, pw_vaddr *out,
+                            struct pw_error *err);
+enum pw_status pw_app_free(void *app, uint32_t id, pw_vaddr base, uint64_t bytes, struct pw_error *err);
+enum pw_status pw_app_prefetch(void *app, uint32_t id, pw_vaddr base, struct pw_error *err);
+enum pw_status pw_app_advise(void *app, uint32_t id, pw_vaddr base, unsigned advice, struct pw_error *err);
+/* Carries out what the program has freed since it last allocated or launched. */
+enum pw_status pw_app_free_leaving(struct pw_app *a, struct pw_error *err);
+/* The program is about to start over. */
+enum pw_status pw_app_renew_memory(struct pw_app *a, struct pw_error *err);
+/* Frees what programs that have started over have not taken up so far; false where there is nothing of the kind. */
+bool pw_apps_give_up(struct pw_system *s);
+
 /* spans.c */
 /* Brings every counter up to date, with what the window that ends at this border has. */
 void pw_system_bring_up_to_date(struct pw_system *s, pw_cycle now, enum pw_border border);
@@ -127,9 +140,11 @@ bool pw_spans_end_last(struct pw_system *s, struct pw_spans *spans, pw_cycle now
 void pw_spans_release(struct pw_spans *spans);
 
 /* allocations.c: at the end of a run, before what is left over comes to rest. Keeps what the result has to say of
- * allocations, and puts launches, batches and allocations into the log of page accesses. */
+ * allocations, and puts launches, batches and allocations into the log of page accesses. What the log says of an
+ * application's allocations is as it was when the application first started over, or else at the end. */
 enum pw_status pw_system_keep_allocations(struct pw_system *s, struct pw_error *err);
 void pw_system_log_pages(struct pw_system *s);
+void pw_system_log_counters(struct pw_system *s, unsigned app);
 void pw_system_release_allocations(struct pw_system *s);
 
 /* result.c: checks the identities; a broken one is PW_FAILED. */

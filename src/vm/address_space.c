@@ -203,13 +203,22 @@ static enum pw_status does_not_fit(const struct pw_address_space *a, const char 
                    p->fragment_pages ? " or less page.fragmentation" : "");
 }
 
+/* A place behind the ranges of this run and before those that an earlier one has left. */
 static struct pw_range *new_range(struct pw_address_space *a)
 {
     struct pw_range *ranges = pw_grow(a->ranges, a->range_count, &a->range_capacity, sizeof *ranges);
     if (!ranges)
         return NULL;
     a->ranges = ranges;
-    return &ranges[a->range_count++];
+    memmove(&ranges[a->live + 1], &ranges[a->live], (a->range_count++ - a->live) * sizeof *ranges);
+    a->unmapped = a->unmapped < a->live ? a->unmapped : a->live;
+    return &ranges[a->live++];
+}
+
+/* Behind an allocation of so many bytes that begins at the next address. */
+static uint64_t next_behind(const struct pw_address_space *a, uint64_t bytes)
+{
+    return (a->next + bytes + ALLOCATION_ALIGNMENT - 1) & ~(uint64_t)(ALLOCATION_ALIGNMENT - 1);
 }
 
 enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, bool managed,
@@ -234,10 +243,29 @@ enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char 
         .bytes = bytes, .first = first, .outer = outer, .mapped = managed ? outer : first, .managed = managed};
     snprintf(r->name, sizeof r->name, "%s", name);
     *out = (pw_vaddr){a->next};
-    a->next = (a->next + bytes + ALLOCATION_ALIGNMENT - 1) & ~(uint64_t)(ALLOCATION_ALIGNMENT - 1);
+    a->next = next_behind(a, bytes);
     a->counters->allocated += bytes;
     raise_peak(&a->counters->allocated_peak, a->counters->allocated);
     return PW_OK;
+}
+
+bool pw_address_space_take_up(struct pw_address_space *a, const char *name, uint64_t bytes, pw_vaddr *out)
+{
+    if (a->live == a->range_count)
+        return false;
+    struct pw_range *r = &a->ranges[a->live];
+    if (r->first != a->next >> PW_PAGE_SHIFT || r->bytes != bytes || strncmp(r->name, name, sizeof r->name - 1) != 0)
+        return false;
+    r->preloaded = false;
+    *out = (pw_vaddr){a->next};
+    a->next = next_behind(a, bytes);
+    a->live++;
+    return true;
+}
+
+bool pw_address_space_collides(const struct pw_address_space *a, uint64_t bytes)
+{
+    return a->live < a->range_count && bytes > (a->ranges[a->live].first << PW_PAGE_SHIFT) - a->next;
 }
 
 static enum pw_status map_next(struct pw_address_space *a, struct pw_range *r, struct pw_error *err)
@@ -310,6 +338,7 @@ enum pw_status pw_address_space_free(struct pw_address_space *a, pw_vaddr base, 
     a->counters->allocated -= r.bytes - r.freed;
     memmove(&a->ranges[i], &a->ranges[i + 1], (--a->range_count - i) * sizeof *a->ranges);
     a->unmapped -= i < a->unmapped;
+    a->live -= i < a->live;
     tell_freed(a, r.first, r.outer);
     return PW_OK;
 }
@@ -349,7 +378,13 @@ void pw_address_space_reset(struct pw_address_space *a, pw_vpn *out_first, pw_vp
     *out_outer = (pw_vpn){(a->next + ALLOCATION_ALIGNMENT) >> PW_PAGE_SHIFT};
     for (size_t i = 0; i < a->range_count; i++)
         tell_freed(a, a->ranges[i].first, a->ranges[i].outer);
-    a->range_count = a->unmapped = 0;
+    a->range_count = a->unmapped = a->live = 0;
+    a->next = FIRST_ADDRESS;
+}
+
+void pw_address_space_start_over(struct pw_address_space *a)
+{
+    a->live = 0;
     a->next = FIRST_ADDRESS;
 }
 

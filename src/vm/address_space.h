@@ -3,7 +3,9 @@
  * Allocations get consecutive ranges of virtual addresses, each aligned to 2 MiB as the CUDA driver aligns large ones.
  * Backing is a second step, taken before a kernel runs: every page gets its frame from the frame policy and is mapped
  * in the page table. So the pages of several programs that start together can be handed out in turn, page by page
- * (docs/decisions.md), as a driver sees their requests. A range is not used again before the space is reset. */
+ * (docs/decisions.md), as a driver sees their requests. Addresses are not used again before the program starts over:
+ * then they begin anew, in an empty space, or with the allocations of the run before still there. Those lie behind the
+ * ranges of the present run, because both were made in order of address, until it makes the same allocations again. */
 #ifndef PW_VM_ADDRESS_SPACE_H
 #define PW_VM_ADDRESS_SPACE_H
 
@@ -27,6 +29,8 @@ struct pw_range {
     uint64_t bytes, freed;         /* asked for, and of those freed in part */
     uint64_t first, outer, mapped; /* page numbers; managed: mapped = outer */
     bool managed;
+    bool come;      /* its data, where memory is not managed */
+    bool leaving;   /* its program has freed it and done nothing since: it goes when that goes on */
     bool wanted;    /* an explicit prefetch of it is to be sent */
     bool preloaded; /* its pages have been sent for ahead of the kernels */
 };
@@ -39,6 +43,7 @@ struct pw_address_space {
     uint64_t next; /* first virtual address not used yet */
     struct pw_range *ranges;
     size_t range_count, range_capacity;
+    size_t live;     /* ranges from this one on are those of an earlier run */
     size_t unmapped; /* ranges before this one have all their frames */
     struct pw_page_counters *counters;
     struct pw_touched *touched;
@@ -53,6 +58,12 @@ void pw_address_space_release(struct pw_address_space *a);
  * its pages are mapped and unmapped one by one as they come and go, and addresses are reserved in whole 2 MiB. */
 enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, bool managed,
                                          pw_vaddr *out, struct pw_error *err);
+
+/* Whether the next allocation of an earlier run is the same, at the same address: it is the present run's from now on,
+ * as it is, and `out` is set. */
+bool pw_address_space_take_up(struct pw_address_space *a, const char *name, uint64_t bytes, pw_vaddr *out);
+/* Whether allocations of an earlier run are in the way of a new one of so many bytes. */
+bool pw_address_space_collides(const struct pw_address_space *a, uint64_t bytes);
 
 /* The allocation that begins at this address, or NULL. */
 struct pw_range *pw_address_space_find(const struct pw_address_space *a, pw_vaddr base);
@@ -87,6 +98,9 @@ enum pw_status pw_address_space_free_part(struct pw_address_space *a, pw_vpn fir
 
 /* Frees whatever is left; addresses start anew. The caller shoots the TLBs down, for [*out_first, *out_outer). */
 void pw_address_space_reset(struct pw_address_space *a, pw_vpn *out_first, pw_vpn *out_outer);
+
+/* Addresses start anew; allocations stay for the next run, which may take them up. All are mapped and whole. */
+void pw_address_space_start_over(struct pw_address_space *a);
 
 /* The identity "every frame is owned once": what the page tables map is what the frames say, and nothing is left
  * over. */

@@ -75,7 +75,7 @@ done
 check 'results that differ in an allocation differ' eval \
   'sed "s/\"pages_thrashed\": [0-9]*}/\"pages_thrashed\": 7777777}/" r.json >other.json; run diff r.json other.json; [ $code = 1 ] && grep -q "allocation0.pages_thrashed" .stdout'
 
-run run -d ./demand.yaml -w vecadd:n=100000:ctas=4,vecadd:n=3000:ctas=2 --set uvm.memory=1MB --pages pair.csv --json pair.json -q
+run run -d ./demand.yaml -w vecadd:n=100000:ctas=4,vecadd:n=3000:ctas=2 --set uvm.memory=1MB --set apps.restart=fresh --pages pair.csv --json pair.json -q
 check 'of an application that starts over the first run is logged; allocations add up all the same' python3 - <<'PYTHON'
 import csv, json
 rows, result = list(csv.DictReader(open("pair.csv"))), json.load(open("pair.json"))
@@ -88,6 +88,18 @@ for app in 0, 1:
     assert len(mine) == 3
     assert sum(a["pages_in"] for a in mine) == result["metrics"][f"app{app}.uvm.pages_in"]
 assert max(a["count"] for a in result["allocations"]) > 1
+PYTHON
+
+run run -d ./demand.yaml -w vecadd:n=100000:ctas=4,vecadd:n=3000:ctas=2 --set uvm.memory=128KB --pages kept.csv --json kept.json -q
+check 'of allocations that are kept, the log has the first run and the result all of them' python3 - <<'PYTHON'
+import csv, json
+rows, result = list(csv.DictReader(open("kept.csv"))), json.load(open("kept.json"))
+logged = sum(int(r["pages_in"]) for r in rows if r["record"] == "allocation" and r["app"] == "1")
+mine = [a for a in result["allocations"] if a["app"] == 1]
+assert [a["count"] for a in mine] == [1, 1, 1]
+all_runs = sum(a["pages_in"] for a in mine)
+assert all_runs == result["metrics"]["app1.uvm.pages_in"]
+assert 9 <= logged < all_runs, (logged, all_runs)
 PYTHON
 
 # uvm-fig12-iters

@@ -32,6 +32,8 @@ static const struct setting stores = {
 static const struct setting tiles = {"mosaic", "gpu-mmu", "MM:scale=0.02", {"sm.count=1"}};
 static const struct setting two_apps = {
     "mosaic", "gpu-mmu", GATHER "," GATHER, {"sm.count=4", "l1_tlb.base_entries=8", "dram.channels=2"}};
+static const struct setting one_longer = {
+    "mosaic", "gpu-mmu", "vecadd:n=3000:ctas=2," GATHER, {"sm.count=4", "l1_tlb.base_entries=8"}};
 static const struct setting two_mb = {"mosaic",
                                       "gpu-mmu-2m",
                                       "gather:table=64MB:ctas=8:iterations=2",
@@ -213,6 +215,7 @@ static const struct row rows[] = {
     {"dram.interleave", &plain, "line", "page"},
     {"apps.sms", &two_apps, "even", "1+3"},
     {"apps.backing", &two_apps, "in-turn", "one-by-one"},
+    {"apps.restart", &one_longer, "keep", "fresh"},
     {"sim.progress_limit", &slow_walks, "20M", "1000"},
 };
 

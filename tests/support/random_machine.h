@@ -71,6 +71,7 @@ static inline void machine_choose_translation(struct random_machine *m, struct p
         machine_set(m, "dram.bytes", machine_between(r, 64, 256) << 20);
     }
     machine_set_text(m, "apps.backing", machine_one_of(r, "in-turn", "one-by-one"));
+    machine_set_text(m, "apps.restart", machine_one_of(r, "keep", "fresh"));
     machine_set(m, "page.entry_stride", 8U << pw_random_below(r, 5));
     uint64_t ways = machine_between(r, 1, 4);
     machine_set(m, "l1_tlb.base_ways", ways);
@@ -99,6 +100,7 @@ static inline void machine_choose_large_pages(struct random_machine *m, struct p
     if (pw_random_below(r, 2))
         return;
     machine_set_text(m, "page.size", "4KB");
+    machine_set_text(m, "apps.restart", machine_one_of(r, "keep", "fresh"));
     machine_set(m, "page.entry_stride", 8); /* a sparse table needs runs of frames, which such a memory may not have */
     machine_set_text(m, "page.frames", machine_one_of(r, "contiguity", "first-free"));
     machine_set_text(m, "coalesce.policy", machine_one_of(r, "in-place", "migrating"));

@@ -262,6 +262,7 @@ static void a_program_that_ends_meanwhile_takes_its_pages_along(void **state)
     (void)state;
     struct timed t = moves_one(), neighbour = moves_one();
     t.neighbours[0] = &neighbour;
+    t.sets[1] = "apps.restart=fresh";
     t.n[7] = 900000;
     neighbour.n[1] = 60;
     neighbour.n[7] = 30000;

@@ -263,6 +263,65 @@ static void parts_of_an_allocation_can_be_freed_once(void **state)
     }
 }
 
+/* A second run that makes the same allocations gets them as they are, one after the other; one that was freed in the
+ * middle is made anew between them. */
+static void a_run_takes_up_what_the_run_before_has_left(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up(&w, 16 * MB);
+    pw_vpn first, outer;
+    pw_vaddr a = allocate(&w, "a", 3 * MB), b = allocate(&w, "b", 1 * MB), c = allocate(&w, "c", 2 * MB), again;
+    assert_int_equal(back_all(&w), PW_OK);
+    pw_pfn frame = look_up(&w, c).frame;
+    assert_int_equal(pw_address_space_free(&w.space, b, &first, &outer, &w.err), PW_OK);
+    pw_address_space_start_over(&w.space);
+    assert_false(pw_address_space_take_up(&w.space, "x", 3 * MB, &again));
+    assert_false(pw_address_space_take_up(&w.space, "a", 3 * MB - 1, &again));
+    assert_true(pw_address_space_take_up(&w.space, "a", 3 * MB, &again));
+    assert_int_equal(again.v, a.v);
+    assert_false(pw_address_space_take_up(&w.space, "b", 1 * MB, &again));
+    assert_int_equal(allocate(&w, "b", 1 * MB).v, b.v);
+    assert_int_equal(back_all(&w), PW_OK);
+    assert_true(look_up(&w, b).present);
+    assert_true(pw_address_space_take_up(&w.space, "c", 2 * MB, &again));
+    assert_int_equal(again.v, c.v);
+    assert_int_equal(look_up(&w, c).frame.v, frame.v);
+    assert_false(pw_address_space_take_up(&w.space, "c", 2 * MB, &again));
+    assert_int_equal(w.space.range_count, 3);
+    assert_int_equal(w.counters.allocated, 6 * MB);
+    assert_int_equal(w.counters.mapped, 6 * MB);
+    check(&w);
+    tear_down(&w);
+}
+
+/* Ranges begin at multiples of 2 MiB: up to there is room beside what is left. */
+static void what_is_left_collides_with_larger_allocations(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up(&w, 16 * MB);
+    pw_vpn first, outer;
+    pw_vaddr a = allocate(&w, "a", 3 * MB), again;
+    allocate(&w, "b", 1 * MB);
+    assert_int_equal(back_all(&w), PW_OK);
+    pw_address_space_start_over(&w.space);
+    assert_true(pw_address_space_collides(&w.space, 1)); /* a itself */
+    assert_int_equal(pw_address_space_free(&w.space, a, &first, &outer, &w.err), PW_OK);
+    assert_false(pw_address_space_collides(&w.space, 4 * MB));
+    assert_true(pw_address_space_collides(&w.space, 4 * MB + 1));
+    allocate(&w, "x", 1 * MB);
+    assert_false(pw_address_space_collides(&w.space, 2 * MB));
+    assert_true(pw_address_space_collides(&w.space, 2 * MB + 1));
+    allocate(&w, "y", 2 * MB);
+    assert_true(pw_address_space_take_up(&w.space, "b", 1 * MB, &again));
+    assert_false(pw_address_space_collides(&w.space, 8 * MB));
+    assert_int_equal(back_all(&w), PW_OK);
+    assert_int_equal(w.counters.mapped, 4 * MB);
+    check(&w);
+    tear_down(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +334,8 @@ int main(void)
         cmocka_unit_test(memory_is_used_to_the_last_page_before_it_is_out),
         cmocka_unit_test(pages_that_leave_and_come_back_get_their_places_again),
         cmocka_unit_test(parts_of_an_allocation_can_be_freed_once),
+        cmocka_unit_test(a_run_takes_up_what_the_run_before_has_left),
+        cmocka_unit_test(what_is_left_collides_with_larger_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,8 +132,9 @@ static void test_the_end_of_a_run_has_launches_batches_and_allocations(void **st
     pw_page_log_allocated(l, 2, "plain", (pw_vpn){1024}, 1);
     pw_page_log_launch(l, 2, 4, "k<float, 2>", 10, 20);
     pw_page_log_batch(l, &(struct pw_fault_batch){30, 40, 5, 6, 7, 8});
-    pw_page_log_allocation(l, 2, 0, &counters);
-    pw_page_log_allocation(l, 2, 1, NULL);
+    pw_page_log_counters(l, 2, 0, &counters);
+    pw_page_log_counters(l, 2, 1, NULL);
+    pw_page_log_allocations(l, 2);
     expect(*state, l,
            "launch,2,10,20,4,,\"k<float, 2>\"\n"
            "batch,,30,40,,,,,,5,6,8,,,,7\n"
