@@ -32,6 +32,11 @@ const struct pw_option pw_link_options[] = {
     {"d2h_rate", PW_OPTION_NUMBER, offsetof(struct pw_link_config, gbytes_per_second[PW_LINK_D2H]), 0.001, 10000,
      "7.95", "GB/s", NULL, "Rate of a transfer to the host after its start, in 10^9 bytes per second; linear model.",
      false},
+    {"remote_rate", PW_OPTION_NUMBER, offsetof(struct pw_link_config, small_gbytes_per_second), 0, 10000, "0", "GB/s",
+     NULL, "Bandwidth of accesses to host memory, each way; 0: that which long transfers approach.", false},
+    {"remote_transfers", PW_OPTION_NUMBER, offsetof(struct pw_link_config, small_millions_a_second), 0, 1e6, "0", "M/s",
+     NULL, "Most accesses to host memory that the link carries in a second, each way, however short; 0: no limit.",
+     false},
     {0}};
 
 enum { MOST_POINTS = 32 };
@@ -54,6 +59,7 @@ struct pw_link {
         pw_cycle free;      /* when the last small transfer ends, */
         uint64_t remainder; /* and so many `rate`-ths of a cycle later */
         uint64_t rate;      /* bytes per second */
+        uint64_t least;     /* of these, that a small transfer takes */
     } small[PW_LINK_DIRECTIONS];
     struct pw_link_counters counters[PW_LINK_DIRECTIONS];
 };
@@ -135,6 +141,15 @@ static uint64_t final_rate(const struct curve *c)
     return (uint64_t)((unsigned __int128)bytes * FEMTOSECONDS / time);
 }
 
+static void set_small(struct pw_link *l, const struct pw_link_config *config, enum pw_link_direction direction)
+{
+    uint64_t rate = bytes_per_second(config->small_gbytes_per_second);
+    l->small[direction].rate = rate ? rate : final_rate(&l->curves[direction]);
+    if (config->small_millions_a_second > 0)
+        l->small[direction].least =
+            (uint64_t)llround((double)l->small[direction].rate * l->clock_mhz / config->small_millions_a_second);
+}
+
 enum pw_status pw_link_create(const struct pw_link_config *config, uint32_t clock_mhz, struct pw_events *events,
                               struct pw_link **out, struct pw_error *err)
 {
@@ -154,7 +169,7 @@ enum pw_status pw_link_create(const struct pw_link_config *config, uint32_t cloc
             free(l);
             return status;
         }
-        l->small[d].rate = final_rate(&l->curves[d]);
+        set_small(l, config, (enum pw_link_direction)d);
     }
     *out = l;
     return PW_OK;
@@ -191,7 +206,8 @@ pw_cycle pw_link_send_small(struct pw_link *l, enum pw_link_direction direction,
     }
     pw_cycle before = small_end(l, direction);
     uint64_t rate = l->small[direction].rate;
-    uint64_t parts = l->small[direction].remainder + bytes * l->clock_mhz * 1000000;
+    uint64_t parts = bytes * l->clock_mhz * 1000000;
+    parts = (parts > l->small[direction].least ? parts : l->small[direction].least) + l->small[direction].remainder;
     l->small[direction].free += parts / rate;
     l->small[direction].remainder = parts % rate;
     if (l->free[direction] > before)

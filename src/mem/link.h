@@ -5,7 +5,8 @@
  * first two and the bandwidth implied by the last two go on. `linear`: a start cost and a rate, by direction.
  *
  * Small transfers, of single accesses, have a queue of their own: they go one after the other at the rate that long
- * transfers approach, without a start cost, and pass between the packets of the transfers above, as PCIe lets them. The
+ * transfers approach, or a lower one, without a start cost, and pass between the packets of the transfers above, as PCIe
+ * lets them. There may also be a limit to their number in a second: a short one then takes as long as a longer one. The
  * time they take is the others' loss: transfers queued from then on start so much later. The end of a transfer that was
  * announced already stays. */
 #ifndef PW_MEM_LINK_H
@@ -24,6 +25,8 @@ struct pw_link_config {
     char points[PW_OPTION_TEXT_CAPACITY]; /* "4KB:3.2219+16KB:6.4437+…": GB/s of 10^9 bytes */
     double start_us[PW_LINK_DIRECTIONS];
     double gbytes_per_second[PW_LINK_DIRECTIONS];
+    double small_gbytes_per_second; /* of small transfers, each way; 0: that of long ones */
+    double small_millions_a_second; /* of them, each way; 0: as many as their bytes allow */
 };
 
 extern const struct pw_option pw_link_options[];

@@ -169,6 +169,8 @@ static const struct row rows[] = {
     {"link.remote_latency", &remote, "1.3us", "1us"},
     {"link.remote_bytes", &remote, "32", "128"},
     {"link.remote_reads", &remote, "256", "1"},
+    {"link.remote_rate", &remote, "0", "1"},
+    {"link.remote_transfers", &remote, "0", "1"},
     {"l1d.bytes", &plain, "16KB", "64KB"},
     {"l1d.ways", &plain, "4", "1"},
     {"l1d.latency", &plain, "1", "20"},

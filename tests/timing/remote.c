@@ -138,6 +138,35 @@ static void reads_overlap_but_for_their_time_on_the_link(void **state)
     assert_int_equal(timed_cycles(t), there + LATENCY + 15 + back);
 }
 
+/* Single sectors at a rate of their own: half the link's, 5 cycles each. */
+static void remote_accesses_may_have_less_bandwidth_than_long_transfers(void **state)
+{
+    (void)state;
+    struct timed t = remote();
+    t.kernel = burst;
+    t.n[0] = 6;
+    uint64_t there = to_link(t), back = from_link(t);
+    t.sets[FREE_SET] = "l1d.sectored=on";
+    t.sets[FREE_SET + 1] = "link.remote_rate=6.4";
+    assert_int_equal(timed_cycles(t), there + LATENCY + 30 + back);
+}
+
+/* 150 million a second are 20 / 3 cycles each. That is more than a sector's 2.5 cycles, and less than the 10 of a line. */
+static void remote_accesses_in_a_second_are_limited_however_short(void **state)
+{
+    (void)state;
+    struct timed t = remote();
+    t.kernel = burst;
+    t.n[0] = 6;
+    uint64_t there = to_link(t), back = from_link(t);
+    t.sets[FREE_SET] = "link.remote_transfers=150";
+    assert_int_equal(timed_cycles(t), there + LATENCY + 60 + back);
+    t.sets[FREE_SET + 1] = "l1d.sectored=on";
+    assert_int_equal(timed_cycles(t), there + LATENCY + 40 + back);
+    t.n[0] = 1;
+    assert_int_equal(timed_cycles(t), there + LATENCY + 7 + back);
+}
+
 static void reads_without_a_tag_wait_for_one(void **state)
 {
     (void)state;
@@ -222,6 +251,8 @@ int main(void)
         cmocka_unit_test(a_remote_write_is_done_half_a_round_trip_after_it_has_left),
         cmocka_unit_test(a_remote_atomic_with_a_result_goes_both_ways),
         cmocka_unit_test(reads_overlap_but_for_their_time_on_the_link),
+        cmocka_unit_test(remote_accesses_may_have_less_bandwidth_than_long_transfers),
+        cmocka_unit_test(remote_accesses_in_a_second_are_limited_however_short),
         cmocka_unit_test(reads_without_a_tag_wait_for_one),
         cmocka_unit_test(remote_pages_of_every_size_are_read_where_they_are),
         cmocka_unit_test(small_transfers_pass_pages_under_way_and_delay_those_queued_later),
