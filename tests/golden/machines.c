@@ -87,6 +87,7 @@ static const struct row compression_rows[] = {
     {"comp-tab3-l1d-ways", "kepler", "baseline", "l1d.ways", "4"},
     {"comp-tab3-l2-total", "kepler", "baseline", "l2.bytes", "1536KB"},
     {"comp-tab3-l2-total", "kepler", "baseline", "dram.channels", "12"},
+    {"comp-fig2-pfn", "kepler", "baseline", "dram.bytes", "2GB"}, /* 2^19 frames of 4 KB */
     {"comp-tab3-l2-ways", "kepler", "baseline", "l2.ways", "8"},
     {"comp-tab3-warp-sched", "kepler", "baseline", "sm.schedulers", "2"},
     {"comp-tab3-warp-sched", "kepler", "baseline", "sm.schedule", "gto"},
