@@ -237,6 +237,21 @@ static void large_pages_stay_coalesced(void **state)
     timed_end(&t);
 }
 
+/* Data comes once with its frames: when scratch memory is backed anew in front of it, nothing is checked again but the
+ * scratch memory. */
+static void kept_regions_are_not_checked_again(void **state)
+{
+    (void)state;
+    struct timed other = long_program(300000);
+    struct places p = {0};
+    struct timed t = {
+        .design = "mosaic", .body = free_in_the_middle, .kernel = touch_pages, .data = &p, .neighbours = {&other}};
+    timed_run(&t);
+    assert_true(p.runs > 5);
+    assert_in_range(count(&t, "page.checks"), 1 + p.runs, 2 + p.runs);
+    timed_end(&t);
+}
+
 /* Memory for half of the pages: what has left comes again, whichever run wants it. */
 static void pages_that_were_evicted_come_again(void **state)
 {
@@ -323,6 +338,7 @@ int main(void)
         cmocka_unit_test(allocations_that_differ_from_those_before_are_made_anew),
         cmocka_unit_test(kept_memory_is_given_up_where_there_is_no_room_for_more),
         cmocka_unit_test(large_pages_stay_coalesced),
+        cmocka_unit_test(kept_regions_are_not_checked_again),
         cmocka_unit_test(pages_that_were_evicted_come_again),
         cmocka_unit_test(many_runs_need_the_memory_of_one),
         cmocka_unit_test(results_hold_in_every_run),
