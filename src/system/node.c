@@ -57,12 +57,29 @@ void pw_node_register_gpu(struct pw_node *n, struct pw_stats *stats)
     pw_gpu_register(n->gpu, stats);
 }
 
+static void level(struct pw_stats *stats, const char *name, const char *help, const uint64_t *bytes)
+{
+    pw_stats_counter(stats, name, "bytes", help, bytes, 0, 0);
+    pw_stats_level(stats, name);
+}
+
 void pw_node_register_memory(struct pw_node *n, struct pw_stats *stats)
 {
-    if (n->physical.policy->blocks)
-        pw_stats_counter(stats, "page.guarantee_violations", "pages",
-                         "Base pages and page tables put into a 2 MiB frame with another application's pages.",
-                         &n->physical.violations, 0, 0);
+    const struct pw_physical_memory *p = &n->physical;
+    level(stats, "mem.foreign_bytes",
+          "Bytes of the 4 KiB pages of foreign data (page.fragmentation). Memory bloat, Mosaic's Table 2, is what is "
+          "held "
+          "for each byte needed, foreign data on both sides: (mem.held_bytes + mem.foreign_bytes) / (mem.mapped_bytes "
+          "with "
+          "4 KiB pages + mem.foreign_bytes).",
+          &p->foreign_bytes);
+    if (!p->policy->blocks)
+        return;
+    level(stats, "mem.foreign_frame_bytes",
+          "Bytes of the 2 MiB frames that have foreign data, what is free in them included.", &p->foreign_frame_bytes);
+    pw_stats_counter(stats, "page.guarantee_violations", "pages",
+                     "Base pages and page tables put into a 2 MiB frame with another application's pages.",
+                     &p->violations, 0, 0);
 }
 
 void pw_node_register_manager(struct pw_node *n, struct pw_stats *stats)

@@ -84,12 +84,6 @@ static struct pw_frame_request request_for(const struct pw_address_space *a, pw_
                                      .whole_region = stays && a->physical->policy->blocks && fills_region(a, vpn)};
 }
 
-static void note_violations(struct pw_physical_memory *p)
-{
-    if (p->policy->blocks)
-        p->violations = p->policy->blocks->violations(p->policy_state);
-}
-
 /* Takes the mapping away and gives the frame back. `stays`: the page is still its allocation's and may come back. */
 static struct pw_translation take_away(struct pw_address_space *a, pw_vpn vpn, bool stays)
 {
@@ -126,7 +120,7 @@ static void tell_freed(struct pw_address_space *a, uint64_t first, uint64_t oute
     struct pw_physical_memory *p = a->physical;
     if (p->manager)
         pw_page_manager_freed(p->manager, a->asid, (pw_vpn){first}, (pw_vpn){outer});
-    note_violations(p);
+    pw_physical_memory_note(p);
 }
 
 static void raise_peak(uint64_t *peak, uint64_t now)
@@ -177,7 +171,7 @@ bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn)
     if (p->policy->blocks)
         raise_peak(&a->counters->held_peak, p->policy->blocks->held(p->policy_state, p->frames, request.owner)
                                                 << PW_PAGE_SHIFT);
-    note_violations(p);
+    pw_physical_memory_note(p);
     return true;
 }
 

@@ -53,6 +53,7 @@ static void fragment(struct pw_physical_memory *p, const struct pw_page_config *
     pages += !pages;
     pw_random_init(&random, seed, "fragmentation");
     p->fragment_pages = (uint64_t)wanted * pages;
+    p->foreign_bytes = p->fragment_pages << PW_PAGE_SHIFT;
     for (uint32_t i = 0; i < blocks && wanted; i++)
         if (pw_random_below(&random, blocks - i) < wanted) {
             fragment_block(p, i, pages, &random);
@@ -105,7 +106,9 @@ enum pw_status pw_physical_memory_init(struct pw_physical_memory *p, uint64_t by
     }
     pw_random_init(&p->random, seed, "frames");
     status = create_policy(p, config, policies, err);
-    if (status != PW_OK)
+    if (status == PW_OK)
+        pw_physical_memory_note(p);
+    else
         pw_physical_memory_release(p);
     return status;
 }
@@ -115,4 +118,13 @@ void pw_physical_memory_release(struct pw_physical_memory *p)
     pw_frames_destroy(p->frames);
     pw_policy_use_release(&p->policy_use);
     *p = (struct pw_physical_memory){0};
+}
+
+void pw_physical_memory_note(struct pw_physical_memory *p)
+{
+    const struct pw_frame_blocks *blocks = p->policy->blocks;
+    if (!blocks)
+        return;
+    p->violations = blocks->violations(p->policy_state);
+    p->foreign_frame_bytes = blocks->held(p->policy_state, p->frames, PW_OWNER_FRAGMENT) << PW_PAGE_SHIFT;
 }

@@ -30,8 +30,10 @@ struct pw_physical_memory {
     struct pw_policy_use policy_use;
     struct pw_random random;
     uint64_t fragment_pages;         /* of pre-fragmented data */
+    uint64_t foreign_bytes;          /* theirs */
+    uint64_t foreign_frame_bytes;    /* of large frames with such data, where the policy tells them apart; kept below */
     uint64_t usable;                 /* 4 KiB pages beside them, in runs of the page size configured */
-    uint64_t violations;             /* of the soft guarantee; kept by those who map and unmap */
+    uint64_t violations;             /* of the soft guarantee */
     struct pw_page_manager *manager; /* whom to ask for room and to tell what is freed, or NULL */
 };
 
@@ -40,5 +42,7 @@ enum pw_status pw_physical_memory_init(struct pw_physical_memory *p, uint64_t by
                                        const struct pw_page_config *config, uint64_t seed, struct pw_policies *policies,
                                        struct pw_error *err);
 void pw_physical_memory_release(struct pw_physical_memory *p);
+/* Called by those who map and unmap: brings up to date what the policy knows of large frames. */
+void pw_physical_memory_note(struct pw_physical_memory *p);
 
 #endif

@@ -128,6 +128,40 @@ static void too_much_memory_is_a_users_error(void **state)
     timed_end(&t);
 }
 
+/* Counted by hand: 32 large frames, all of them with foreign data. An array of 3 MB is a whole region and half of one:
+ * two large frames, emptied for it; its 768 pages are what a manager of 4 KB pages would hold. Page tables stay out. The
+ * same 1 MB too much weighs less against more foreign data. */
+static void bloat_counts_foreign_data_on_both_sides(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *occupancy;
+        uint64_t foreign_pages;
+    } cases[] = {{"page.occupancy=1", 5}, {"page.occupancy=25", 128}, {"page.occupancy=75", 384}};
+    double last = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct timed t = {.design = "mosaic",
+                          .sets = {"page.fragmentation=100", cases[i].occupancy, "dram.bytes=64MB"},
+                          .bytes = 3 << 20,
+                          .kernel = touch,
+                          .n = {1}};
+        timed_run(&t);
+        uint64_t foreign = timed_count(&t, "mem.foreign_bytes"), held = timed_count(&t, "mem.held_bytes");
+        assert_int_equal(foreign, 32 * cases[i].foreign_pages * PW_PAGE_BYTES);
+        assert_int_equal(held, 2 * LARGE);
+        assert_int_equal(timed_count(&t, "mem.mapped_bytes"), 3 << 20);
+        assert_int_equal(timed_count(&t, "mem.foreign_frame_bytes"), 30 * LARGE);
+        double bloat = (double)(held + foreign) / (double)((3 << 20) + foreign) - 1;
+        assert_true(bloat > 0 && bloat < last);
+        last = bloat;
+        timed_end(&t);
+    }
+    struct timed base = {.sets = {"page.fragmentation=50", "page.occupancy=25", "dram.bytes=64MB"}, .kernel = touch};
+    timed_run(&base);
+    assert_int_equal(timed_count(&base, "mem.foreign_bytes"), 16 * 128 * PW_PAGE_BYTES);
+    timed_end(&base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +170,7 @@ int main(void)
         cmocka_unit_test(applications_that_share_a_gpu_have_large_pages_of_their_own),
         cmocka_unit_test(without_whole_regions_walks_are_those_of_the_baseline),
         cmocka_unit_test(too_much_memory_is_a_users_error),
+        cmocka_unit_test(bloat_counts_foreign_data_on_both_sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,6 +54,8 @@ static void the_numbers_of_frames_and_pages_are_exact(void **state)
             }
             assert_int_equal(fragmented, cases[c].frames);
             assert_int_equal(m.fragment_pages, (uint64_t)cases[c].frames * cases[c].pages);
+            assert_int_equal(m.foreign_bytes, (uint64_t)cases[c].frames * cases[c].pages * PW_PAGE_BYTES);
+            assert_int_equal(m.foreign_frame_bytes, m.policy->blocks ? (uint64_t)cases[c].frames * 2 * MB : 0);
             assert_int_equal(m.usable, BLOCKS * PAGES - m.fragment_pages);
             assert_int_equal(pw_frames_free(m.frames), m.usable);
             pw_physical_memory_release(&m);
