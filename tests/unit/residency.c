@@ -161,6 +161,37 @@ static void single_evictions_leave_the_prefetcher_no_whole_block(void **state)
     }
 }
 
+/* uvm-sec42-lru4k-breaks: filling a node brings 64 KB blocks that are absent as a whole, and of those that are there in
+ * part only the one that faulted. Of a tree of four, the fault is in leaf 0, of which three pages are there; leaf 1 is
+ * there, half of leaf 2, and nothing of leaf 3. */
+static void a_block_that_is_there_in_part_is_not_prefetched(void **state)
+{
+    (void)state;
+    const struct {
+        const char *partial;
+        unsigned in_leaf[4];
+    } rows[] = {{"faulted", {12, 0, 0, 16}}, {"all", {12, 0, 8, 16}}, {"none", {0, 0, 0, 0}}};
+    const struct pw_policy *tbn = policy_named(&pw_prefetch_family, "tbn");
+    for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct pw_residency_config config = managed_config("tbn", "lru4k", BLOCK);
+        struct pw_error err;
+        assert_int_equal(
+            pw_option_parse(tbn->options, rows[k].partial, 0, config.prefetch.options + tbn->options->offset, &err),
+            PW_OK);
+        struct pw_residency *r = managed_create(&config);
+        managed_add(r, "data", 0, 4 * 64 * KB);
+        struct pw_page_mask there = pw_mask_range(16, 40), start = pw_mask_range(0, 3), asked = pw_mask_range(5, 6);
+        struct pw_fetch fetch;
+        there = pw_mask_or(there, &start);
+        pw_residency_decide_explicit(r, 0, &there, &fetch);
+        pw_residency_decide(r, 0, &asked, &fetch);
+        for (unsigned leaf = 0; leaf < 4; leaf++)
+            assert_int_equal(pw_mask_count_range(&fetch.prefetched, leaf * PW_LEAF_PAGES, (leaf + 1) * PW_LEAF_PAGES),
+                             rows[k].in_leaf[leaf]);
+        managed_destroy(r);
+    }
+}
+
 /* uvm-fig6-policy, uvm-fig9-policy: TBN until memory is full, from then on single pages, whatever evicts. */
 static void prefetching_stops_for_good_when_memory_is_full(void **state)
 {
@@ -372,6 +403,7 @@ int main(void)
         cmocka_unit_test(a_touch_makes_its_64_kb_and_its_2_mb_the_youngest),
         cmocka_unit_test(random_evicts_any_page_whenever_it_was_accessed),
         cmocka_unit_test(single_evictions_leave_the_prefetcher_no_whole_block),
+        cmocka_unit_test(a_block_that_is_there_in_part_is_not_prefetched),
         cmocka_unit_test(prefetching_stops_for_good_when_memory_is_full),
         cmocka_unit_test(the_prefetcher_of_a_pair_goes_on_when_memory_is_full),
         cmocka_unit_test(a_free_page_buffer_is_kept_and_fills_memory_earlier),
