@@ -91,6 +91,7 @@ enum pw_status pw_uvm_create(const struct pw_uvm_config *config, const struct pw
                                                 .policies = wiring->policies,
                                                 .events = wiring->events,
                                                 .reserve = config->reserve / 100,
+                                                .reserve_from = (enum pw_reserve_from)config->reserve_from,
                                                 .free_buffer = config->free_buffer / 100,
                                                 .capacity = u->capacity,
                                                 .order = wiring->order,

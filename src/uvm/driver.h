@@ -32,6 +32,7 @@ struct pw_uvm_config {
     struct pw_policy_choice prefetch, prefetch_full; /* of pw_prefetch_family; full: or "same", go on with `prefetch` */
     struct pw_policy_choice evict;                   /* of pw_evict_family */
     double reserve, free_buffer;                     /* percent */
+    uint32_t reserve_from;                           /* enum pw_reserve_from */
     uint64_t memory;                                 /* bytes of device memory for managed data; 0: all there is */
     double oversubscription; /* percent: memory = what is allocated at the first launch * 100 / this; 0: not used */
     char advice[PW_OPTION_TEXT_CAPACITY]; /* by the names of allocations: uvm/advice.h */

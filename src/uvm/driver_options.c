@@ -2,6 +2,7 @@
 #include "uvm/driver.h"
 
 static const char *const service_names[] = {"serial", "parallel", "batch", NULL};
+static const char *const reserve_names[] = {"eviction", "candidates", NULL};
 
 #define FIELD(name) offsetof(struct pw_uvm_config, name)
 
@@ -28,7 +29,12 @@ const struct pw_option pw_uvm_options[] = {
     {"evict", PW_OPTION_POLICY, FIELD(evict), 0, 0, "lru4k", "", &pw_evict_family,
      "Which pages leave when device memory is full.", false},
     {"reserve", PW_OPTION_NUMBER, FIELD(reserve), 0, 90, "0", "%", NULL,
-     "Share of the resident pages, at the old end, that are not chosen for eviction (UVM, Sec. 5.3).", false},
+     "Share of the resident pages, at the old end, that are reserved from eviction (UVM, Sec. 5.3).", false},
+    {"reserve_from", PW_OPTION_CHOICE, FIELD(reserve_from), 0, 0, "eviction", "", reserve_names,
+     "What reserved pages are kept from: eviction, or only being the candidate, so that the policy may still evict "
+     "them "
+     "along with another page of their 2 MiB block.",
+     false},
     {"free_buffer", PW_OPTION_NUMBER, FIELD(free_buffer), 0, 50, "0", "%", NULL,
      "Share of device memory that is kept free by evicting ahead of need (UVM, Sec. 4.2).", false},
     {"memory", PW_OPTION_BYTES, FIELD(memory), 0, 0, "0B", "bytes", NULL,

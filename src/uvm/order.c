@@ -64,7 +64,7 @@ enum pw_status pw_order_extend(struct pw_order *o, pw_page_id outer, struct pw_e
     if (is_of_blocks(o))
         status = pw_block_list_resize(&o->by_block, o->capacity, wanted, err);
     else if (o->kind == PW_ORDER_PAGES)
-        status = pw_page_list_resize(&o->by_page, wanted, err);
+        status = pw_page_list_resize(&o->by_page, o->capacity, wanted, err);
     else
         status = resize_random(&o->pool, wanted, err);
     if (!status)
@@ -141,6 +141,15 @@ pw_page_id pw_order_next(struct pw_order *o)
     if (is_of_blocks(o))
         return pw_block_list_next(&o->by_block);
     return draw(&o->pool, o->count);
+}
+
+struct pw_page_mask pw_order_left_out(const struct pw_order *o, uint32_t block)
+{
+    if (o->kind == PW_ORDER_PAGES)
+        return pw_page_list_left_out(&o->by_page, block);
+    if (is_of_blocks(o))
+        return pw_block_list_left_out(&o->by_block, block);
+    return (struct pw_page_mask){0};
 }
 
 size_t pw_order_bytes(const struct pw_order *o)

@@ -41,6 +41,10 @@ uint64_t pw_order_pages(const struct pw_order *o);
 void pw_order_start(struct pw_order *o, uint64_t reserved);
 pw_page_id pw_order_next(struct pw_order *o);
 
+/* The pages of a block that the search under way leaves out, larger units by their first page; beside them the mask may
+ * have pages that are not resident. */
+struct pw_page_mask pw_order_left_out(const struct pw_order *o, uint32_t block);
+
 size_t pw_order_bytes(const struct pw_order *o); /* of memory held */
 
 /* Recounts: lists, counts and the border; holds() must be true of each page in the order. */

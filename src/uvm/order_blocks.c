@@ -109,7 +109,7 @@ void pw_block_list_start(struct pw_block_list *o, uint64_t reserved)
     }
     o->cursor = o->border;
     o->cursor_stamp = 0;
-    o->left_out = reserved - o->before_border;
+    o->left_out = o->border_pages = reserved - o->before_border;
 }
 
 /* The leaf of the block that has pages and the least stamp above `after`; PW_BLOCK_LEAVES when there is none. */
@@ -143,6 +143,17 @@ pw_page_id pw_block_list_next(struct pw_block_list *o)
             return o->cursor * PW_BLOCK_PAGES + leaf * PW_LEAF_PAGES + (unsigned)__builtin_ctz(pages);
     }
     return PW_NO_PAGE;
+}
+
+struct pw_page_mask pw_block_list_left_out(const struct pw_block_list *o, uint32_t block)
+{
+    struct pw_page_mask pages = {0};
+    uint64_t left = block == o->border ? o->border_pages : o->links[block].reserved ? PW_BLOCK_PAGES : 0, stamp = 0;
+    const struct pw_block_leaves *b = &o->leaves[block];
+    for (unsigned leaf; left && (leaf = next_leaf(b, stamp)) != PW_BLOCK_LEAVES; stamp = b->stamp[leaf])
+        for (unsigned some = b->pages[leaf]; some && left; some &= some - 1, left--)
+            pw_mask_add(&pages, leaf * PW_LEAF_PAGES + (unsigned)__builtin_ctz(some));
+    return pages;
 }
 
 static bool block_is_sound(const struct pw_block_list *o, uint32_t block, pw_order_holds *holds, void *context)

@@ -39,7 +39,9 @@ struct pw_block_list {
     uint32_t last_leaf;     /* number of the leaf that has it; PW_NO_PAGE at first */
     bool by_arrival;
     uint32_t cursor; /* block */
-    uint64_t cursor_stamp, left_out;
+    uint64_t cursor_stamp;
+    uint64_t left_out;     /* pages of the border's block that the search has not passed yet */
+    uint64_t border_pages; /* all of them */
 };
 
 /* Resident pages in no order, and the place of each among them. */
@@ -59,12 +61,13 @@ struct pw_order {
     struct pw_page_pool pool;
 };
 
-enum pw_status pw_page_list_resize(struct pw_page_list *o, size_t pages, struct pw_error *err);
+enum pw_status pw_page_list_resize(struct pw_page_list *o, size_t old_pages, size_t pages, struct pw_error *err);
 void pw_page_list_arrive(struct pw_page_list *o, pw_page_id page, bool accessed);
 void pw_page_list_touch(struct pw_page_list *o, pw_page_id page);
 void pw_page_list_leave(struct pw_page_list *o, pw_page_id page);
 void pw_page_list_start(struct pw_page_list *o, uint64_t reserved);
 pw_page_id pw_page_list_next(struct pw_page_list *o);
+struct pw_page_mask pw_page_list_left_out(const struct pw_page_list *o, uint32_t block);
 enum pw_status pw_page_list_check(const struct pw_page_list *o, uint64_t count, pw_order_holds *holds, void *context,
                                   struct pw_error *err);
 
@@ -74,6 +77,7 @@ void pw_block_list_touch(struct pw_block_list *o, pw_page_id page);
 void pw_block_list_leave(struct pw_block_list *o, pw_page_id page);
 void pw_block_list_start(struct pw_block_list *o, uint64_t reserved);
 pw_page_id pw_block_list_next(struct pw_block_list *o);
+struct pw_page_mask pw_block_list_left_out(const struct pw_block_list *o, uint32_t block);
 enum pw_status pw_block_list_check(const struct pw_block_list *o, uint64_t count, pw_order_holds *holds, void *context,
                                    struct pw_error *err);
 

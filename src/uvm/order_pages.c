@@ -6,16 +6,21 @@
 #include "uvm/order_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum pw_status pw_page_list_resize(struct pw_page_list *o, size_t pages, struct pw_error *err)
+enum pw_status pw_page_list_resize(struct pw_page_list *o, size_t old_pages, size_t pages, struct pw_error *err)
 {
+    size_t old_words = (old_pages + 63) / 64, words = (pages + 63) / 64;
     struct pw_page_links *links = realloc(o->links, pages * sizeof *links);
     if (links)
         o->links = links;
-    uint64_t *reserved = realloc(o->reserved, (pages + 63) / 64 * sizeof *reserved);
+    uint64_t *reserved = realloc(o->reserved, words * sizeof *reserved);
     if (reserved)
         o->reserved = reserved;
-    return links && reserved ? PW_OK : pw_fail_memory(err, "the order of resident pages");
+    if (!links || !reserved)
+        return pw_fail_memory(err, "the order of resident pages");
+    memset(reserved + old_words, 0, (words - old_words) * sizeof *reserved);
+    return PW_OK;
 }
 
 static bool is_reserved(const struct pw_page_list *o, pw_page_id page)
@@ -99,6 +104,13 @@ pw_page_id pw_page_list_next(struct pw_page_list *o)
     if (page != PW_NO_PAGE)
         o->cursor = o->links[page].next;
     return page;
+}
+
+struct pw_page_mask pw_page_list_left_out(const struct pw_page_list *o, uint32_t block)
+{
+    struct pw_page_mask pages;
+    memcpy(pages.words, o->reserved + (size_t)block * PW_BLOCK_PAGES / 64, sizeof pages.words);
+    return pages;
 }
 
 enum pw_status pw_page_list_check(const struct pw_page_list *o, uint64_t count, pw_order_holds *holds, void *context,

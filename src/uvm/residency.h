@@ -17,13 +17,18 @@
 #include "uvm/advice.h"
 #include "uvm/order.h"
 
+/* What reserved pages are kept from (UVM, Sec. 5.3 and 7.4): leaving at all, or only being the candidate, so that they
+ * may still leave with another one of their block. */
+enum pw_reserve_from { PW_RESERVE_FROM_EVICTION, PW_RESERVE_FROM_CANDIDATES };
+
 struct pw_residency_config {
     struct pw_policy_choice prefetch;      /* of pw_prefetch_family, until memory is full */
     struct pw_policy_choice prefetch_full; /* from then on; may be "same" */
     struct pw_policy_choice evict;         /* of pw_evict_family */
     struct pw_policies *policies;          /* of the machine, or NULL */
     const struct pw_events *events;        /* for the time, or NULL: there is none */
-    double reserve;           /* share of the resident pages, at the old end, that are no candidates: 0 to 0.9 */
+    double reserve;                        /* share of the resident pages, at the old end, that stay: 0 to 0.9 */
+    enum pw_reserve_from reserve_from;
     double free_buffer;       /* share of capacity kept free by evicting ahead of need: 0 to 0.5 */
     uint64_t capacity;        /* pages of device memory for managed data */
     enum pw_page_order order; /* of the pages: the unit of residency */
@@ -127,8 +132,8 @@ uint64_t pw_residency_granted(const struct pw_residency *r); /* pages that have 
 void pw_residency_grant(struct pw_residency *r, uint32_t block, const struct pw_page_mask *pages);
 
 /* What leaves together: it is absent from now on. Room grows at once; when the frames can be used again is the caller's
- * business. The first candidate in order of which something may leave decides; reserved pages are candidates only when
- * there is no other. False when nothing may leave (everything is awaited or busy). */
+ * business. The first candidate in order of which something may leave decides; reserved pages leave only when
+ * nothing else may. False when nothing may leave (everything is awaited or busy). */
 struct pw_eviction {
     uint32_t block;
     struct pw_page_mask pages, written; /* written: those that go back over the link */

@@ -1,5 +1,9 @@
-/* What leaves. The order offers candidates, the policy says which pages go with one, and what is awaited or has
- * accesses in flight stays; the first candidate of which anything may leave is taken. */
+/* What leaves. The order offers candidates, the policy says which pages go with one, and what is awaited, reserved or
+ * has accesses in flight stays; the first candidate of which anything may leave is taken.
+ *
+ * Reserved pages are the oldest ones: the order leaves them out of its candidates. That they do not leave with a
+ * candidate of the same 2 MiB either is how "reserved from eviction" is read (UVM, Sec. 1, 7.4 and Fig. 14; Sec. 5.3
+ * alone speaks of candidates). */
 #include "uvm/residency_internal.h"
 
 void pw_residency_take_away(struct pw_residency *r, uint32_t block, const struct pw_page_mask *pages)
@@ -52,6 +56,17 @@ static struct pw_page_mask leaving_with(const struct pw_residency *r, pw_page_id
     return pw_mask_and(pages, &b->resident);
 }
 
+/* What of a block may not leave in this search, whichever of its pages is the candidate. */
+static struct pw_page_mask staying_of(const struct pw_residency *r, uint32_t block, uint64_t reserved)
+{
+    struct pw_page_mask staying = r->blocks[block].awaited;
+    if (!reserved || r->config.reserve_from == PW_RESERVE_FROM_CANDIDATES)
+        return staying;
+    struct pw_page_mask left_out = pw_order_left_out(r->order, block);
+    left_out = pw_mask_widen(&left_out, r->config.order);
+    return pw_mask_or(staying, &left_out);
+}
+
 /* Candidates of one block often name the same pages; those that were refused once in this search are not asked about
  * again. */
 static bool find_leaving(struct pw_residency *r, uint64_t reserved, struct pw_eviction *out)
@@ -65,7 +80,7 @@ static bool find_leaving(struct pw_residency *r, uint64_t reserved, struct pw_ev
         const struct pw_managed_block *b = &r->blocks[block];
         if (block != refused_block) {
             refused_block = block;
-            refused = b->awaited;
+            refused = staying_of(r, block, reserved);
         }
         struct pw_page_mask leaving = leaving_with(r, candidate);
         out->block = block;

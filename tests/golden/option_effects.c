@@ -67,6 +67,10 @@ static const struct setting paging = {"pascal", "uvm-tbn-tbn", GATHER, {"sm.coun
 static const struct setting batches = {"h200", "uvm-nvidia", GATHER, {"sm.count=2"}};
 static const struct setting little_memory = {
     "pascal", "uvm-tbn-tbn", "nw:length=256", {"sm.count=2", "uvm.oversubscription=150"}};
+static const struct setting reserved = {
+    "pascal", "uvm-tbn-tbn", "nw:length=256", {"sm.count=2", "uvm.oversubscription=150", "uvm.reserve=50"}};
+static const struct setting single_evictions = {
+    "pascal", "uvm-tbn-lru4k", "nw:length=256", {"sm.count=2", "uvm.oversubscription=150"}};
 static const struct setting linear_link = {
     "mosaic", "uvm-tbn-tbn", "nw:length=256", {"sm.count=2", "uvm.oversubscription=150"}};
 static const struct setting remote = {"pascal", "uvm-tbn-tbn", GATHER, {"sm.count=2", "uvm.advice=t:accessed-by"}};
@@ -156,6 +160,9 @@ static const struct row rows[] = {
     {"uvm.prefetch_full", &little_memory, "same", "none"},
     {"uvm.evict", &little_memory, "tbn", "lru4k"},
     {"uvm.reserve", &little_memory, "0", "50"},
+    {"uvm.reserve_from", &reserved, "eviction", "candidates"},
+    {"uvm.prefetch.partial", &single_evictions, "faulted", "all"},
+    {"uvm.prefetch.partial", &single_evictions, "faulted", "none"},
     {"uvm.free_buffer", &little_memory, "0", "20"},
     {"uvm.memory", &paging, "0", "1MB"},
     {"uvm.oversubscription", &paging, "0", "200"},

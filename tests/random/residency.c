@@ -399,6 +399,7 @@ static void residency_agrees_with_a_naive_model(void **state)
                     .prefetch_full = policy_choice_or_same(&pw_prefetch_family, full),
                     .evict = policy_choice(&pw_evict_family, pw_evict_family.policies[e]->name),
                     .reserve = seed % 2 ? 0 : 0.1 * (double)(seed % 7),
+                    .reserve_from = seed % 4 ? PW_RESERVE_FROM_EVICTION : PW_RESERVE_FROM_CANDIDATES,
                     .free_buffer = seed % 3 ? 0 : 0.15,
                     .capacity = (uint64_t[]){300, 700, 1600}[seed / 3 % 3],
                     .order = orders[o],

@@ -155,6 +155,7 @@ static struct uvm_fixture *random_fixture(struct world *w, uint64_t seed)
     f->config.evict = draw_policy(w, &pw_evict_family);
     f->config.free_buffer = draw(w, 2) ? 0 : (double)draw(w, 50);
     f->config.reserve = draw(w, 2) ? 0 : (double)draw(w, 90);
+    f->config.reserve_from = (uint32_t)draw(w, 2);
     w->capacity = (1 + draw(w, draw(w, 2) ? 40 : 2000)) << f->order;
     if (w->capacity > f->frames)
         w->capacity = f->frames;

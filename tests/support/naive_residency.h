@@ -247,6 +247,12 @@ static inline bool naive_next(const struct naive *n, unsigned *out_block, struct
         unsigned page = (unsigned)(order[(reserved + k) % count] & (NAIVE_PAGES - 1));
         *out_block = page / PW_BLOCK_PAGES;
         *out_pages = naive_leaving(n, page);
+        bool keeps = n->config.reserve_from == PW_RESERVE_FROM_EVICTION && reserved + k < count;
+        for (unsigned i = 0; keeps && i < reserved * n->unit; i++) {
+            unsigned kept = (unsigned)(order[i / n->unit] & (NAIVE_PAGES - 1)) + i % n->unit;
+            if (kept / PW_BLOCK_PAGES == *out_block)
+                pw_mask_remove(out_pages, kept % PW_BLOCK_PAGES);
+        }
         if (pw_mask_any(out_pages))
             return true;
     }

@@ -161,6 +161,7 @@ static inline void machine_choose_paging(struct random_machine *m, struct pw_ran
     machine_set(m, "uvm.batch_latency", machine_between(r, 0, 500));
     machine_set(m, "uvm.batch_faults", machine_between(r, 1, 300));
     machine_set(m, "uvm.reserve", pw_random_below(r, 2) * machine_between(r, 0, 50));
+    machine_set_text(m, "uvm.reserve_from", machine_one_of(r, "eviction", "candidates"));
     machine_set(m, "uvm.free_buffer", pw_random_below(r, 2) * machine_between(r, 0, 30));
     if (pw_random_below(r, 2))
         machine_set(m, "uvm.oversubscription", machine_between(r, 100, 400));

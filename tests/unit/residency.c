@@ -379,6 +379,57 @@ static void reserved_pages_at_the_old_end_stay(void **state)
     managed_destroy(r);
 }
 
+/* uvm-sec53-reserve: reserved pages do not leave with a candidate of the same 2 MB either, unless they are kept from
+ * being candidates only. A quarter of 512 pages are the leaves 0 to 7. */
+static void reserved_pages_do_not_leave_with_a_candidate(void **state)
+{
+    (void)state;
+    const struct {
+        const char *evict;
+        enum pw_reserve_from from;
+        uint64_t first;
+        unsigned count, then;
+    } rows[] = {
+        /* When leaf 8 has gone, a quarter of 496 pages ends within leaf 7, of which four pages may leave. */
+        {"sl", PW_RESERVE_FROM_EVICTION, 8 * PW_LEAF_PAGES, 16, 4},
+        {"sl", PW_RESERVE_FROM_CANDIDATES, 8 * PW_LEAF_PAGES, 16, 16},
+        {"tbn", PW_RESERVE_FROM_EVICTION, 8 * PW_LEAF_PAGES, 16, 4},
+        {"tbn", PW_RESERVE_FROM_CANDIDATES, 8 * PW_LEAF_PAGES, 16, 16},
+        {"lru2m", PW_RESERVE_FROM_EVICTION, 8 * PW_LEAF_PAGES, 384, 96},
+        {"lru2m", PW_RESERVE_FROM_CANDIDATES, 0, 512, 0},
+    };
+    for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct pw_residency_config config = managed_config("none", rows[k].evict, 4 * BLOCK);
+        config.reserve = 0.25;
+        config.reserve_from = rows[k].from;
+        struct pw_residency *r = managed_create(&config);
+        managed_add(r, "data", 0, BLOCK_BYTES);
+        read_all(r, 0, BLOCK);
+        unsigned count;
+        assert_int_equal(evict_first(r, &count), rows[k].first);
+        assert_int_equal(count, rows[k].count);
+        if (rows[k].then)
+            evict_first(r, &count);
+        assert_int_equal(count, rows[k].then ? rows[k].then : rows[k].count);
+        managed_destroy(r);
+    }
+
+    /* The tree's cascade: without leaf 4, less than half of 16 leaves are there, and all go, but for the oldest four. */
+    for (unsigned from = PW_RESERVE_FROM_EVICTION; from <= PW_RESERVE_FROM_CANDIDATES; from++) {
+        struct pw_residency_config config = managed_config("none", "tbn", 4 * BLOCK);
+        config.reserve = 0.5;
+        config.reserve_from = from;
+        struct pw_residency *r = managed_create(&config);
+        managed_add(r, "data", 0, 16 * 64 * KB);
+        read_all(r, 0, 7 * PW_LEAF_PAGES);
+        read_all(r, 8 * PW_LEAF_PAGES, 9 * PW_LEAF_PAGES);
+        unsigned count;
+        assert_int_equal(evict_first(r, &count), from == PW_RESERVE_FROM_EVICTION ? 4 * PW_LEAF_PAGES : 0);
+        assert_int_equal(count, (from == PW_RESERVE_FROM_EVICTION ? 4 : 8) * PW_LEAF_PAGES);
+        managed_destroy(r);
+    }
+}
+
 /* uvm-sec75-2m */
 static void lru_of_2_mb_sends_a_whole_block_away(void **state)
 {
@@ -412,6 +463,7 @@ int main(void)
         cmocka_unit_test(the_oldest_64_kb_of_the_oldest_2_mb_leaves_first),
         cmocka_unit_test(a_loop_over_one_page_too_many_faults_on_every_access),
         cmocka_unit_test(reserved_pages_at_the_old_end_stay),
+        cmocka_unit_test(reserved_pages_do_not_leave_with_a_candidate),
         cmocka_unit_test(lru_of_2_mb_sends_a_whole_block_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,6 +141,7 @@ static enum pw_status replay(const struct pw_config *config, uint64_t seed, cons
                                             .prefetch_full = uvm->prefetch_full,
                                             .evict = uvm->evict,
                                             .reserve = uvm->reserve / 100,
+                                            .reserve_from = (enum pw_reserve_from)uvm->reserve_from,
                                             .free_buffer = uvm->free_buffer / 100,
                                             .order = pw_page_config_order(&config->page),
                                             .seed = seed};
@@ -161,9 +162,11 @@ static enum pw_status replay(const struct pw_config *config, uint64_t seed, cons
 /* The options that configure and replay read. */
 static bool is_read(const char *pair)
 {
-    static const char *const names[] = {"paging.mode", "uvm.prefetch",    "uvm.prefetch_full", "uvm.evict",
-                                        "uvm.reserve", "uvm.free_buffer", "uvm.memory",        "uvm.oversubscription",
-                                        "page.size",   "dram.bytes"};
+    static const char *const names[] = {
+        "paging.mode",     "uvm.prefetch",     "uvm.prefetch_full",    "uvm.evict",
+        "uvm.reserve",     "uvm.reserve_from", "uvm.prefetch.partial", "uvm.prefetch_full.partial",
+        "uvm.free_buffer", "uvm.memory",       "uvm.oversubscription", "page.size",
+        "dram.bytes"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == strcspn(pair, "=") && !strncmp(names[i], pair, strlen(names[i])))
             return true;
