@@ -7,7 +7,8 @@
  * left. An atomic whose result is wanted is both, one after the other.
  *
  * A request moves the sectors it is for, rounded up to `bytes`; requests without data take no bandwidth, as in the
- * crossbar. How long such small transfers take, and how they share the link with pages on the move, is said in mem/link.h. */
+ * crossbar. How long such small transfers take, and how they share the link with pages on the move, is said in
+ * mem/link.h. */
 #ifndef PW_MEM_REMOTE_H
 #define PW_MEM_REMOTE_H
 

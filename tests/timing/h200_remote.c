@@ -1,5 +1,5 @@
-/* Accesses to host memory on a real H200 (data/hw/h200-remote.csv) against the machine of that name: the rows from which
- * its values were taken, each measured again on the simulated machine. */
+/* Accesses to host memory on a real H200 (data/hw/h200-remote.csv) against the machine of that name: the rows from
+ * which its values were taken, each measured again on the simulated machine. */
 #include "timed.h"
 
 #include <math.h>

@@ -129,8 +129,8 @@ static void too_much_memory_is_a_users_error(void **state)
 }
 
 /* Counted by hand: 32 large frames, all of them with foreign data. An array of 3 MB is a whole region and half of one:
- * two large frames, emptied for it; its 768 pages are what a manager of 4 KB pages would hold. Page tables stay out. The
- * same 1 MB too much weighs less against more foreign data. */
+ * two large frames, emptied for it; its 768 pages are what a manager of 4 KB pages would hold. Page tables stay out.
+ * The same 1 MB too much weighs less against more foreign data. */
 static void bloat_counts_foreign_data_on_both_sides(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 /* Exact cycles of l1_tlb.on_miss: who goes on under a miss in the L1 TLB, and from which cycle on the others do.
  *
- * Warp 0 brings some pages in and then, at cycle m, loads from page A. Warp 1 has some instructions to do and loads from
- * page B at cycle b, and many more instructions follow, so that the run ends with it. The L1 TLB has room for three
- * translations, the L2 TLB for all, and every line but those of pages that nobody has touched is in the L1 cache: no
- * time has DRAM in it. What a miss of warp 0 costs warp 1 is the difference to the run in which warp 0 hits. */
+ * Warp 0 brings some pages in and then, at cycle m, loads from page A. Warp 1 has some instructions to do and loads
+ * from page B at cycle b, and many more instructions follow, so that the run ends with it. The L1 TLB has room for
+ * three translations, the L2 TLB for all, and every line but those of pages that nobody has touched is in the L1 cache:
+ * no time has DRAM in it. What a miss of warp 0 costs warp 1 is the difference to the run in which warp 0 hits. */
 #include "closed_form.h"
 #include "timed.h"
 
