@@ -1,7 +1,7 @@
 /* A design that does nothing earns no claim. All of Mosaic's figures really run, with small programs in the place of
- * theirs (as many as a workload has), twice: with Mosaic, and with the baseline in the place of all its designs. Then no
- * claim about Mosaic may hold, and those about other designs hold as before. tests/cli/do_nothing.sh does the same with
- * the figures' own programs. */
+ * theirs (as many as a workload has), twice: with Mosaic, and with the baseline in the place of all its designs. Then
+ * no claim about Mosaic may hold, and those about other designs hold as before. tests/cli/do_nothing.sh does the same
+ * with the figures' own programs. */
 #include "exp/figure/evaluate.h"
 #include "system/inputs.h"
 
