@@ -5,10 +5,10 @@
  * first two and the bandwidth implied by the last two go on. `linear`: a start cost and a rate, by direction.
  *
  * Small transfers, of single accesses, have a queue of their own: they go one after the other at the rate that long
- * transfers approach, or a lower one, without a start cost, and pass between the packets of the transfers above, as
- * PCIe lets them. There may also be a limit to their number in a second: a short one then takes as long as a longer
- * one. The time they take is the others' loss: transfers queued from then on start so much later. The end of a transfer
- * that was announced already stays. */
+ * transfers approach, or at another, without a start cost, and pass between the packets of the transfers above, as PCIe
+ * lets them. There may also be a limit to their number in a second: a short one then takes as long as a longer one. The
+ * time they take is the others' loss: transfers queued from then on start so much later. The end of a transfer that was
+ * announced already stays. */
 #ifndef PW_MEM_LINK_H
 #define PW_MEM_LINK_H
 

@@ -151,8 +151,7 @@ static void remote_accesses_may_have_less_bandwidth_than_long_transfers(void **s
     assert_int_equal(timed_cycles(t), there + LATENCY + 30 + back);
 }
 
-/* 150 million a second are 20 / 3 cycles each. That is more than a sector's 2.5 cycles, and less than the 10 of a
- * line. */
+/* 150 million a second are 20 / 3 cycles each: more than a sector's 2.5 cycles, less than the 10 of a line. */
 static void remote_accesses_in_a_second_are_limited_however_short(void **state)
 {
     (void)state;

@@ -273,6 +273,26 @@ static void pages_that_were_evicted_come_again(void **state)
     timed_end(&t);
 }
 
+/* Data that is to be there before the first kernel is sent for in every run. There is memory for 12 of 24 pages, and
+ * the kernel wants the first 8: those come twice in the first run. Then they are there, and later runs would have
+ * nothing to fetch if they did not send for the rest. */
+static void evicted_data_is_preloaded_again(void **state)
+{
+    (void)state;
+    struct timed other = long_program(6000000);
+    struct places p = {0};
+    struct timed t = {.body = allocate_and_free,
+                      .kernel = touch_pages,
+                      .n = {8},
+                      .data = &p,
+                      .neighbours = {&other},
+                      .sets = {"paging.mode=preload", "uvm.memory=48KB", "uvm.evict=lru4k", "uvm.prefetch=none"}};
+    timed_run(&t);
+    assert_true(p.runs > 5);
+    assert_true(count(&t, "uvm.pages_in") > PAGES + 8 + 8 * (p.runs - 1));
+    timed_end(&t);
+}
+
 /* A hundred runs need no more than one: neither the address space nor demand paging has more allocations. */
 static void many_runs_need_the_memory_of_one(void **state)
 {
@@ -340,6 +360,7 @@ int main(void)
         cmocka_unit_test(large_pages_stay_coalesced),
         cmocka_unit_test(kept_regions_are_not_checked_again),
         cmocka_unit_test(pages_that_were_evicted_come_again),
+        cmocka_unit_test(evicted_data_is_preloaded_again),
         cmocka_unit_test(many_runs_need_the_memory_of_one),
         cmocka_unit_test(results_hold_in_every_run),
         cmocka_unit_test(memory_freed_twice_is_an_error_at_once),
