@@ -414,8 +414,7 @@ static void reserved_pages_do_not_leave_with_a_candidate(void **state)
         managed_destroy(r);
     }
 
-    /* The tree's cascade: without leaf 4, less than half of 16 leaves are there, and all go, but for the oldest
-     * four. */
+    /* The tree's cascade: without leaf 4, less than half of 16 leaves are there, and all go but the oldest four. */
     for (unsigned from = PW_RESERVE_FROM_EVICTION; from <= PW_RESERVE_FROM_CANDIDATES; from++) {
         struct pw_residency_config config = managed_config("none", "tbn", 4 * BLOCK);
         config.reserve = 0.5;

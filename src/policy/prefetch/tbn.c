@@ -5,8 +5,8 @@
  * one pass ends where the paper's repeated balancing ends, with every node either full or at most half full. What an
  * allocation has beyond whole 2 MiB pieces is rounded up to a full tree of its own.
  *
- * While 64 KiB blocks come and leave as a whole, a node that is filled is full. Once single pages have left (LRU 4
- * KiB), blocks are there in part, and the paper says that prefetching needs contiguous absent pages of the size of a
+ * While 64 KiB blocks come and leave as a whole, a node that is filled is full. Once single pages have left (LRU
+ * 4 KiB), blocks are there in part, and the paper says that prefetching needs contiguous absent pages of the size of a
  * block (Sec. 4.2 and 7.5): filling a node brings its blocks that are absent as a whole, and of those that are there in
  * part only the faulted one is completed. `partial` has two other readings: completing all of them, as the words of
  * Sec. 3.3 alone would have it, and completing none, so that a fault in a block that is there in part brings no other
