@@ -213,6 +213,8 @@ struct pw_profile {
     struct pw_profile_allocation *allocations;
     struct pw_profile_launch *launches;
     uint64_t allocated_bytes, peak_bytes; /* in all; at one time */
+    uint64_t passes;                      /* over the data, as far as the program was not cut */
+    const char *passes_parameter;         /* that says how many there are; "": there is one, or none is ever cut */
     uint64_t kernel_launches, ctas, warps, warp_instructions;
     uint64_t memory_instructions, loads, stores, atomics;
     uint64_t lanes, lines, pages; /* that memory instructions touch, summed over them */

@@ -81,8 +81,14 @@ static enum pw_status backend_launch(void *backend, const struct pw_launch *l, s
     return status;
 }
 
-static const struct pw_backend timed_backend = {pw_app_alloc, pw_app_free, backend_launch, pw_app_prefetch,
-                                                pw_app_advise};
+static uint64_t backend_issued(void *backend)
+{
+    const struct pw_app *a = backend;
+    return pw_system_app_issued(a->system, a->index);
+}
+
+static const struct pw_backend timed_backend = {pw_app_alloc,   pw_app_free,     backend_launch,
+                                                backend_issued, pw_app_prefetch, pw_app_advise};
 
 static enum pw_status create_host(struct pw_app *a, struct pw_error *err)
 {

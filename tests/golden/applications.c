@@ -235,9 +235,9 @@ static void programs_do_not_know_the_size_of_their_pages(void **state)
     static const char *const designs[] = {"mosaic", "mosaic-no-cac", "conventional-coalescing", "gpu-mmu-2m"};
     static const char *const counts[] = {"app0.sm.issued",   "app0.sm.memory_instructions", "app0.sm.lines",
                                          "app0.sm.launches", "app0.mem.allocated_bytes",    "app0.mem.touched_bytes"};
-    struct pw_result *base = simulate((struct run){.workload = "RED:scale=0.1"});
+    struct pw_result *base = simulate((struct run){.workload = "RED:scale=0.1:iterations=4"});
     for (size_t d = 0; d < sizeof designs / sizeof *designs; d++) {
-        struct pw_result *r = simulate((struct run){.workload = "RED:scale=0.1", .design = designs[d]});
+        struct pw_result *r = simulate((struct run){.workload = "RED:scale=0.1:iterations=4", .design = designs[d]});
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
             assert_int_equal(count(r, counts[i]), count(base, counts[i]));
         pw_result_free(r);

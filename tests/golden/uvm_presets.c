@@ -113,6 +113,13 @@ static void run_cta(struct record *r, const struct pw_launch *launch, uint32_t c
     free(shared);
 }
 
+/* Programs without passes never ask. */
+static uint64_t none_issued(void *backend)
+{
+    (void)backend;
+    return 0;
+}
+
 static enum pw_status record_launch(void *backend, const struct pw_launch *launch, struct pw_error *err)
 {
     (void)err;
@@ -131,7 +138,8 @@ static enum pw_status record_launch(void *backend, const struct pw_launch *launc
 
 static void run(const char *text, bool sparse, struct record *r)
 {
-    static const struct pw_backend backend = {.alloc = record_allocation, .free = record_free, .launch = record_launch};
+    static const struct pw_backend backend = {
+        .alloc = record_allocation, .free = record_free, .launch = record_launch, .issued = none_issued};
     struct pw_program p;
     struct pw_error err;
     struct pw_host *host = NULL;

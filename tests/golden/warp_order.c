@@ -30,7 +30,7 @@ struct executor {
     struct pw_random random;
     uint64_t next_address;
     const struct pw_launch *launch;
-    uint64_t launches, ctas, streams; /* streams: of all warps, whatever their order */
+    uint64_t instructions, launches, ctas, streams; /* streams: of all warps, whatever their order */
     struct cta ctas_in_flight[IN_FLIGHT];
 };
 
@@ -69,13 +69,20 @@ static void start_cta(struct executor *e, struct cta *c, uint32_t index)
     e->ctas++;
 }
 
-static bool ends_at_barrier(const struct pw_warp *w)
+static uint64_t issued(void *backend)
+{
+    return ((const struct executor *)backend)->instructions;
+}
+
+/* Counts what is in the warp's buffer; returns whether a barrier is the last of it. */
+static bool ends_at_barrier(struct executor *e, const struct pw_warp *w)
 {
     struct pw_op op = {0};
     for (uint32_t at = 0, words; at < w->write; at += words) {
         memcpy(&op, &w->words[at], sizeof op);
         bool memory = op.kind >= PW_OP_LOAD && op.kind <= PW_OP_ATOMIC_RETURN;
         words = !memory ? 1 : op.form == PW_FORM_AFFINE ? 3 : 1 + pw_lane_count(op.count_or_mask);
+        e->instructions += op.kind == PW_OP_COMPUTE ? op.count_or_mask : 1;
     }
     return op.kind == PW_OP_BARRIER;
 }
@@ -86,12 +93,13 @@ static void resume(struct executor *e, struct cta *c, struct warp *w)
     pw_warp_refill(w->warp);
     for (uint32_t i = 0; i < w->warp->write; i++)
         w->hash = fold(w->hash, w->warp->words[i]);
+    bool at_barrier = ends_at_barrier(e, w->warp);
     if (w->warp->exited) {
         e->streams += w->hash;
         pw_warp_finish(e->pool, w->warp);
         w->warp = NULL;
         c->left--;
-    } else if (ends_at_barrier(w->warp)) {
+    } else if (at_barrier) {
         w->at_barrier = true;
         c->arrived++;
     }
@@ -142,7 +150,8 @@ static enum pw_status launch_kernel(void *backend, const struct pw_launch *launc
 /* Runs a program and checks its result; returns what its warps have done. */
 static uint64_t run(const struct pw_program *p, enum order order)
 {
-    static const struct pw_backend backend = {.alloc = allocate, .free = release, .launch = launch_kernel};
+    static const struct pw_backend backend = {
+        .alloc = allocate, .free = release, .launch = launch_kernel, .issued = issued};
     static struct executor e;
     struct pw_error err;
     struct pw_host *host = NULL;

@@ -134,7 +134,7 @@ static void convolution_loads_a_halo_of_one_step_on_either_side(void **state)
 {
     (void)state;
     enum { WIDTH = 192, HEIGHT = 96, INPUT = 0, OUTPUT = 1, BUFFER = 2 };
-    run_and_count("CONS:width=192:height=96", 1);
+    run_and_count("CONS:width=192:height=96:iterations=1", 1);
     for (int i = 0; i < WIDTH * HEIGHT; i++) {
         int x = i % WIDTH, y = i / WIDTH, in_row = x % 64, in_column = y % 32;
         assert_int_equal(touches[PW_OP_LOAD][INPUT][i],
@@ -151,7 +151,7 @@ static void diffusion_touches_each_pixel_as_often_as_its_kernels_say(void **stat
     (void)state;
     enum { ROWS = 40, COLUMNS = 30, PIXELS = ROWS * COLUMNS, CTAS = 3 };
     enum { IMAGE, NORTH, SOUTH, EAST, WEST, SUMS, SQUARES, DIFFERENCES, C = DIFFERENCES + 4 };
-    run_and_count("SRAD:rows=40:columns=30", 1);
+    run_and_count("SRAD:rows=40:columns=30:iterations=1", 1);
     for (int i = 0; i < PIXELS; i++) {
         int y = i % ROWS, x = i / ROWS;
         /* from below, above, right and left; the rim reads itself */
@@ -226,7 +226,7 @@ static void bfs_touches_what_a_search_over_a_grid_must(void **state)
 static void triad_uses_its_two_sets_of_arrays_in_turn(void **state)
 {
     (void)state;
-    run_and_count("TRD:bytes=16KB:sizes=3", 1); /* 4096 elements in 4 blocks, 2 blocks and 1 block */
+    run_and_count("TRD:bytes=16KB:sizes=3:passes=1", 1); /* 4096 elements in 4 blocks, 2 blocks and 1 block */
     for (uint32_t i = 0; i < TOUCHED_WORDS; i++)
         for (unsigned set = 0; set < 2; set++) {
             uint32_t times = i < 1024 ? 4 - set : i < 2048 ? 2 - set : i < 4096 ? 1 - set : 0;
@@ -263,7 +263,7 @@ static void cfd_gathers_the_five_variables_of_each_neighbour(void **state)
     (void)state;
     enum { SIDE = 4, CUBES = SIDE * SIDE * SIDE, CELLS = 6 * CUBES, STAGES = 3 };
     enum { AREAS, NEIGHBOURS, NORMALS, VARIABLES, OLD, FLUXES, STEPS };
-    run_and_count("CFD:cells=384:bin=2", 1);
+    run_and_count("CFD:cells=384:bin=2:iterations=1", 1);
     expect_each(PW_OP_LOAD, AREAS, CELLS, 1);
     expect_each(PW_OP_LOAD, NEIGHBOURS, 4 * CELLS, STAGES);
     expect_each(PW_OP_LOAD, NORMALS, 12 * CELLS, STAGES);
@@ -290,7 +290,7 @@ static void cfd_gathers_the_five_variables_of_each_neighbour(void **state)
 static void scan_reads_each_element_twice_and_writes_it_once(void **state)
 {
     (void)state;
-    run_and_count("SCAN:bytes=120016",
+    run_and_count("SCAN:bytes=120016:iterations=1",
                   1); /* the second time and the writes are vectors of four, counted at their first word */
     for (uint32_t i = 0; i < TOUCHED_WORDS; i++) {
         assert_int_equal(touches[PW_OP_LOAD][0][i], i < 30004 ? 1 + (i % 4 == 0) : 0);
@@ -327,7 +327,7 @@ static void qtc_looks_at_each_candidate_left_in_each_step(void **state)
     (void)state;
     enum { POINTS = 64, NEAR = POINTS - 1, GROWTHS = POINTS + 1, LEFT = POINTS * (POINTS - 1) / 2 };
     enum { DISTANCES, NEIGHBOURS, DEGREES, UNGROUPED, TAKEN, CACHE, CLUSTERED, CARDINALITIES, RESULT };
-    struct pw_functional_counts c = run_and_count("QTC:points=64:threshold=30", 1);
+    struct pw_functional_counts c = run_and_count("QTC:points=64:threshold=30:rounds=1", 1);
     assert_int_equal(c.launches, 5);
     assert_int_equal(all_touches(PW_OP_LOAD, DISTANCES), GROWTHS * LEFT);
     expect_each(PW_OP_STORE, DEGREES, POINTS, 1);

@@ -17,6 +17,7 @@ struct fake {
     unsigned fail_alloc, fail_launch, fail_free; /* the how-manieth fails; 0: none */
     unsigned resolved_at_launch;
     uint64_t freed_bytes;
+    uint64_t issued, of_launch; /* warp instructions: in all, and added by each launch */
 };
 
 static unsigned steps, resolved; /* what the programs below have reached; reset by each test */
@@ -51,12 +52,19 @@ static enum pw_status fake_launch(void *backend, const struct pw_launch *launch,
     f->resolved_at_launch = resolved;
     if (++f->launches == f->fail_launch)
         return pw_fail(err, PW_USER_ERROR, "cannot launch");
+    f->issued += f->of_launch;
     for (unsigned i = 0; i < f->suspensions; i++)
         pw_host_suspend(f->host);
     return PW_OK;
 }
 
-static const struct pw_backend fake_backend = {.alloc = fake_alloc, .free = fake_free, .launch = fake_launch};
+static uint64_t fake_issued(void *backend)
+{
+    return ((const struct fake *)backend)->issued;
+}
+
+static const struct pw_backend fake_backend = {
+    .alloc = fake_alloc, .free = fake_free, .launch = fake_launch, .issued = fake_issued};
 
 static void start(struct fake *f, const struct pw_program *program, uint64_t seed, unsigned instance)
 {
@@ -257,6 +265,86 @@ static void random_numbers_follow_seed_and_instance(void **state)
     assert_int_not_equal(first_draw(1, 0), first_draw(1, 1));
 }
 
+enum { SOME_ISSUED_BEFORE = 1000, LAUNCHES_OF_PASS = 2 };
+
+static uint32_t passes_asked, planned[8];
+
+static void passing_program(struct pw_host *h, const void *parameters)
+{
+    (void)parameters;
+    struct pw_launch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    pw_host_plan_passes(h, LAUNCHES_OF_PASS, 1);
+    pw_launch(h, &launch);
+    for (uint32_t pass = 0; pass < 6 && pw_host_pass(h, pass, passes_asked); pass++) {
+        planned[pass] = pw_host_planned(h);
+        for (int i = 0; i < LAUNCHES_OF_PASS; i++)
+            pw_launch(h, &launch);
+        steps++;
+    }
+}
+
+/* Passes that the program above makes, of 100 instructions each after a launch of 50, where none begins after `cut`. */
+static uint32_t passes_made(uint32_t passes, uint32_t cut, double scale)
+{
+    TEST_PROGRAM(program, passing_program);
+    program.instructions = cut;
+    program.scale = scale;
+    passes_asked = passes;
+    memset(planned, 0, sizeof planned);
+    struct fake f = {.issued = SOME_ISSUED_BEFORE, .of_launch = 50, .suspensions = 1};
+    start(&f, &program, 1, 0);
+    while (!pw_host_resume(f.host))
+        ;
+    uint32_t made = pw_host_passes(f.host);
+    assert_int_equal(made, steps);
+    assert_int_equal(f.launches, 1 + LAUNCHES_OF_PASS * made);
+    pw_host_destroy(f.host);
+    return made;
+}
+
+static void no_pass_begins_once_the_instructions_are_issued(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t passes, cut, made;
+        double scale;
+    } table[] = {
+        {5, 0, 5, 1},                       /* off */
+        {5, 1, 1, 1},                       /* the first is always made */
+        {5, 150, 1, 1},                     /* reached exactly by one */
+        {5, 151, 2, 1},                     /* one more than that */
+        {5, 250, 2, 1},                     /* reached exactly by two */
+        {5, 251, 3, 1},                     /* one more */
+        {5, 550, 5, 1},                     /* by all */
+        {5, 9999, 5, 1},                    /* never */
+        {1, 9999, 1, 1},  {0, 0, 6, 1},     /* 0: until the algorithm ends, after 6 */
+        {0, 251, 3, 1},   {5, 500, 2, 0.5}, /* times the scale */
+        {5, 502, 3, 0.5},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        assert_int_equal(passes_made(table[i].passes, table[i].cut, table[i].scale), table[i].made);
+}
+
+static void the_plan_follows_the_passes(void **state)
+{
+    (void)state;
+    passes_made(3, 0, 1);
+    for (int pass = 0; pass < 3; pass++)
+        assert_int_equal(planned[pass], 1 + 3 * LAUNCHES_OF_PASS);
+    passes_made(1, 400, 1); /* one pass cannot be cut */
+    assert_int_equal(planned[0], 1 + LAUNCHES_OF_PASS);
+    passes_made(0, 0, 1); /* nobody knows */
+    assert_int_equal(planned[5], 0);
+    assert_int_equal(passes_made(100, 450, 1), 4);
+    assert_int_equal(planned[0], 0); /* not known before a pass has been made */
+    /* 300 of 450 are left after one of 150: 2 more; 200 after two of 125 each: 2 more; 100 after three: 1 more. */
+    assert_int_equal(planned[1], 1 + 3 * LAUNCHES_OF_PASS);
+    assert_int_equal(planned[2], 1 + 4 * LAUNCHES_OF_PASS);
+    assert_int_equal(planned[3], 1 + 4 * LAUNCHES_OF_PASS);
+    passes_made(3, 100000, 1); /* not cut: all of them */
+    assert_int_equal(planned[2], 1 + 3 * LAUNCHES_OF_PASS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +354,8 @@ int main(void)
         cmocka_unit_test(a_failed_check_fails_the_run_and_the_first_is_told),
         cmocka_unit_test(without_values_arrays_cost_nothing),
         cmocka_unit_test(random_numbers_follow_seed_and_instance),
+        cmocka_unit_test(no_pass_begins_once_the_instructions_are_issued),
+        cmocka_unit_test(the_plan_follows_the_passes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

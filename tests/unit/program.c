@@ -84,10 +84,12 @@ static void mistakes_are_user_errors_that_say_what_to_do(void **state)
         {"", "unknown workload ''; `pagewalk list workloads` names them"},
         {"nothing_like_it", "unknown workload 'nothing_like_it'; `pagewalk list workloads` names them"},
         {"HS:sise=5", "workload HS has no parameter 'sise'; did you mean side? (it has side iterations pyramid values "
-                      "scale)"},
+                      "scale instructions)"},
         {"HS:valeus=off", "workload HS has no parameter 'valeus'; did you mean values? (it has side iterations pyramid "
-                          "values scale)"},
-        {"HS:q=1", "workload HS has no parameter 'q' (it has side iterations pyramid values scale)"},
+                          "values scale instructions)"},
+        {"HS:q=1", "workload HS has no parameter 'q' (it has side iterations pyramid values scale instructions)"},
+        {"hotspot:instructions=1", "workload hotspot has no parameter 'instructions' (it has side iterations pyramid "
+                                   "values scale)"},
         {"HS:side", "workload HS: 'side' is not key=value"},
         {"HS:", "workload HS: a parameter is missing beside a ':'; give key=value there, or leave the ':' out"},
         {"HS::", "workload HS: a parameter is missing beside a ':'; give key=value there, or leave the ':' out"},
@@ -108,6 +110,58 @@ static void mistakes_are_user_errors_that_say_what_to_do(void **state)
         assert_int_equal(pw_program_parse(table[i].text, &p, &err), PW_USER_ERROR);
         assert_string_equal(err.message, table[i].message);
         assert_null(p.parameters);
+    }
+}
+
+/* The limit on passes: its value, and whether it is listed. */
+static uint32_t limit_of(const char *text, bool *out_listed)
+{
+    struct pw_program p;
+    struct pw_error err;
+    struct pw_option_view view;
+    if (pw_program_parse(text, &p, &err))
+        fail_msg("%s: %s", text, err.message);
+    uint32_t limit = p.instructions;
+    *out_listed = false;
+    for (size_t i = 0; pw_program_parameter(&p, i, &view); i++)
+        *out_listed |= !strcmp(view.name, "instructions");
+    pw_program_release(&p);
+    return limit;
+}
+
+static void a_given_number_of_passes_is_not_cut(void **state)
+{
+    (void)state;
+    bool listed;
+    uint32_t usual = limit_of("RED", &listed);
+    assert_true(usual > 1000000 && listed);
+    assert_int_equal(limit_of("RED:bytes=1MB:scale=0.5", &listed), usual);
+    assert_int_equal(limit_of("TRD", &listed), usual);
+    assert_int_equal(limit_of("RED:iterations=3", &listed), 0);
+    assert_true(listed);
+    assert_int_equal(limit_of("TRD:passes=2", &listed), 0);
+    assert_int_equal(limit_of("CFD:size=table", &listed), 0); /* the size says how many */
+    assert_int_equal(limit_of("TRD:size=table", &listed), usual);
+    assert_int_equal(limit_of("RED:iterations=3:instructions=5k", &listed), 5000);
+    assert_int_equal(limit_of("RED:instructions=7:iterations=3", &listed), 7);
+    assert_int_equal(limit_of("RED:instructions=0", &listed), 0);
+    /* Without passes, or with passes that are never cut, there is no such parameter. */
+    assert_int_equal(limit_of("NN", &listed), 0);
+    assert_false(listed);
+    assert_int_equal(limit_of("hotspot:iterations=9", &listed), 0);
+    assert_false(listed);
+}
+
+/* `passes` names a parameter, which counts. */
+static void passes_are_counted_by_a_parameter(void **state)
+{
+    (void)state;
+    for (const struct pw_workload *const *w = pw_workloads; *w; w++) {
+        const struct pw_option *row = (*w)->parameters;
+        while ((*w)->passes && row->name && strcmp(row->name, (*w)->passes) != 0)
+            row++;
+        if ((*w)->passes && (!row->name || row->type != PW_OPTION_COUNT))
+            fail_msg("%s: %s counts no passes", (*w)->name, (*w)->passes);
     }
 }
 
@@ -161,6 +215,8 @@ int main(void)
         cmocka_unit_test(keys_override_defaults_and_the_last_counts),
         cmocka_unit_test(every_workload_parses_with_its_defaults_and_is_found_by_name),
         cmocka_unit_test(mistakes_are_user_errors_that_say_what_to_do),
+        cmocka_unit_test(a_given_number_of_passes_is_not_cut),
+        cmocka_unit_test(passes_are_counted_by_a_parameter),
         cmocka_unit_test(a_text_may_be_a_path),
         cmocka_unit_test(wrong_values_name_the_workload_and_the_key),
     };

@@ -143,6 +143,10 @@ void pw_profile_json(const struct pw_profile *p, struct pw_text *out)
     add_count(out, "allocated_bytes", p->allocated_bytes);
     add_count(out, "peak_bytes", p->peak_bytes);
     add_launches(p, out);
+    add_count(out, "passes", p->passes);
+    pw_text_add(out, "  ");
+    add_string(out, "passes_parameter", p->passes_parameter);
+    pw_text_add(out, ",\n");
     add_count(out, "kernel_launches", p->kernel_launches);
     add_count(out, "ctas", p->ctas);
     add_count(out, "warps", p->warps);

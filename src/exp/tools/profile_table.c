@@ -124,6 +124,8 @@ static void add_launches(const struct pw_profile *p, struct pw_text *out)
     pw_format_integer(warps, p->warps);
     pw_text_print(out, "\nLaunches: %s, %s CTA%s, %s warp%s\n", launches, ctas, pw_plural(p->ctas), warps,
                   pw_plural(p->warps));
+    if (*p->passes_parameter)
+        pw_text_print(out, "  %llu pass%s over the data\n", (unsigned long long)p->passes, p->passes == 1 ? "" : "es");
     struct pw_table t = {.columns = 7, .align = "lr", .indent = "  "};
     if (p->launch_count)
         cells(&t,

@@ -212,6 +212,7 @@ static enum pw_status advanced(void *context, const struct pw_functional_positio
 static enum pw_status finish(struct profiler *q, const struct pw_functional_counts *counts, struct pw_error *err)
 {
     struct pw_profile *p = &q->profile;
+    p->passes = counts->passes;
     p->ctas = counts->ctas;
     p->warps = counts->warps;
     p->lanes = counts->lane_accesses;
@@ -241,6 +242,7 @@ static enum pw_status describe(struct profiler *q, struct pw_error *err)
     p->suite = w->suite;
     p->papers = w->papers ? w->papers : "";
     p->summary = w->summary;
+    p->passes_parameter = w->passes ? w->passes : "";
     p->seed = q->spec->seed ? q->spec->seed : 1;
     p->parameter_count = q->parameters.parameter_count;
     p->parameters = q->parameters.parameters;

@@ -203,8 +203,9 @@ static void laplace3d_main(struct pw_host *h, const void *parameters)
             initial[i] = ((float *)g.u1.data)[i];
     }
 
-    pw_host_plan(h, p->iterations);
-    for (uint32_t i = 0; i < p->iterations; i++) {
+    pw_host_plan_passes(h, 1, 0);
+    uint32_t made = 0;
+    for (; pw_host_pass(h, made, p->iterations); made++) {
         pw_launch(h, &(struct pw_launch){.name = "GPU_laplace3d",
                                          .grid = {1 + (p->nx - 1) / BLOCK_X, 1 + (uint32_t)(ny - 1) / BLOCK_Y, 1},
                                          .block = {BLOCK_X, BLOCK_Y, 1},
@@ -215,7 +216,7 @@ static void laplace3d_main(struct pw_host *h, const void *parameters)
         pw_swap_arrays(&g.u1, &g.u2);
     }
     if (initial)
-        verify(h, &g, initial, p->iterations);
+        verify(h, &g, initial, made);
     pw_free(h, &g.u1);
     pw_free(h, &g.u2);
 }
@@ -239,6 +240,7 @@ const struct pw_workload pw_workload_lps = {
     .summary = "Laplace 3D: a 3-D stencil that marches along z with planes in shared memory",
     .parameters = rows,
     .presets = presets,
+    .passes = "iterations",
     .parameters_bytes = sizeof(struct parameters),
     .main = laplace3d_main,
 };

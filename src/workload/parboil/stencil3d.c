@@ -163,8 +163,8 @@ static void stencil_main(struct pw_host *h, const void *parameters)
         ((float *)g.coefficients.data)[i] = pw_hash_unit(pw_hash(~seed, i));
     const float *before = g.input.data;
 
-    pw_host_plan(h, p->iterations);
-    for (uint32_t i = 0; i < p->iterations; i++)
+    pw_host_plan_passes(h, 1, 0);
+    for (uint32_t i = 0; pw_host_pass(h, i, p->iterations); i++)
         pw_launch(h, &(struct pw_launch){.name = "stencil_3D_order8",
                                          .grid = {p->nx / BLOCK_X, (uint32_t)ny / BLOCK_Y, 1},
                                          .block = {BLOCK_X, BLOCK_Y, 1},
@@ -199,6 +199,7 @@ const struct pw_workload pw_workload_stencil3d = {
     .summary = "3-D stencil of order 8 that marches along z, tiles with a wide halo in shared memory",
     .parameters = rows,
     .presets = presets,
+    .passes = "iterations",
     .parameters_bytes = sizeof(struct parameters),
     .main = stencil_main,
 };

@@ -195,10 +195,12 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
             initial[i] = ((float *)g.from.data)[i];
     }
 
-    pw_host_plan(h, (p->iterations + p->pyramid - 1) / p->pyramid);
-    for (uint32_t done = 0; done < p->iterations; done += p->pyramid) {
-        uint32_t left = p->iterations - done;
+    uint32_t launches = p->iterations / p->pyramid + (p->iterations % p->pyramid != 0), steps = 0;
+    pw_host_plan_passes(h, 1, 0);
+    for (uint32_t launch = 0; pw_host_pass(h, launch, launches); launch++) {
+        uint32_t left = p->iterations - steps;
         g.steps = (int32_t)(left < p->pyramid ? left : p->pyramid);
+        steps += (uint32_t)g.steps;
         pw_launch(h, &(struct pw_launch){.name = "calculate_temp",
                                          .grid = {(uint32_t)blocks, (uint32_t)blocks, 1},
                                          .block = {BLOCK, BLOCK, 1},
@@ -209,7 +211,7 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
         pw_swap_arrays(&g.from, &g.to);
     }
     if (pw_host_verifying(h))
-        verify(h, &g, initial, p->iterations);
+        verify(h, &g, initial, steps);
     pw_free(h, &g.power);
     pw_free(h, &temperature[0]);
     pw_free(h, &temperature[1]);
@@ -240,6 +242,7 @@ const struct pw_workload pw_workload_hs = {
     .summary = summary,
     .parameters = rows,
     .presets = presets,
+    .passes = "iterations",
     .parameters_bytes = sizeof(struct parameters),
     .main = hotspot_main,
 };

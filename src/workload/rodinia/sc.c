@@ -7,7 +7,8 @@
  * which opens x and closes others where that pays; work memory of points * (centres + 1), allocated and freed per call.
  * Simplified: the host's control loop. The original searches for a facility cost that gives 10 to 20 centres, calling
  * pgain some hundreds of times on the same points; here `gains` calls at one facility cost, a fixed share of the
- * clustering's cost, start from `centers` random points. All points come in one chunk.
+ * clustering's cost, start from `centers` random points: one round of its search, 3 k ln k calls for at most k = 20
+ * centres, which are cut. All points come in one chunk.
  * Instruction counts and loads in flight are those of the kernel as nvcc 13 compiles it for sm_90: the loop over
  * dimensions is unrolled by 16 with 32 loads in flight, its rest by 8, 4 and 1. */
 #include "workload/runtime/host.h"
@@ -254,8 +255,8 @@ static void streamcluster_main(struct pw_host *h, const void *parameters)
     g.costs = pw_host_keep(h, g.n * sizeof *g.costs);
     bool *is_center = pw_host_keep(h, g.n * sizeof *is_center);
     float facility_cost = 0;
-    pw_host_plan(h, p->gains);
-    for (uint32_t gain = 0; gain < p->gains; gain++) {
+    pw_host_plan_passes(h, 1, 0);
+    for (uint32_t gain = 0; pw_host_pass(h, gain, p->gains); gain++) {
         g.work = pw_alloc(h, "work_mem", (g.centers + 1) * (g.n + 1), sizeof(float));
         if (!gain) {
             g.center_table = pw_alloc(h, "center_table", g.n, sizeof(int32_t));
@@ -280,7 +281,7 @@ static const struct pw_option rows[] = {
      "coordinates of a point", false},
     {"centers", PW_OPTION_COUNT, offsetof(struct parameters, centers), 1, 4096, "10", "points", NULL,
      "centres to start with", false},
-    {"gains", PW_OPTION_COUNT, offsetof(struct parameters, gains), 1, 100000, "3", "launches", NULL,
+    {"gains", PW_OPTION_COUNT, offsetof(struct parameters, gains), 1, 100000, "179", "launches", NULL,
      "candidates weighed, one launch each", false},
     {0},
 };
@@ -293,6 +294,7 @@ const struct pw_workload pw_workload_sc = {
     .summary = "streamcluster: distances to a candidate centre over coordinates stored by dimension",
     .parameters = rows,
     .presets = presets,
+    .passes = "gains",
     .parameters_bytes = sizeof(struct parameters),
     .needs_values = true,
     .main = streamcluster_main,

@@ -147,11 +147,17 @@ out:
     return status;
 }
 
+static uint64_t issued(void *backend)
+{
+    return ((const struct executor *)backend)->counts.warp_instructions;
+}
+
 enum pw_status pw_functional_observe(const struct pw_program *program, uint64_t seed, bool verify,
                                      const struct pw_functional_observer *observer, struct pw_functional_counts *out,
                                      struct pw_error *err)
 {
-    static const struct pw_backend backend = {.alloc = allocate, .free = release, .launch = launch_kernel};
+    static const struct pw_backend backend = {
+        .alloc = allocate, .free = release, .launch = launch_kernel, .issued = issued};
     struct executor e = {.next_address = FIRST_ADDRESS, .observer = *observer};
     enum pw_status status = PW_OK;
     e.pool = pw_warp_pool_create(err);
@@ -162,6 +168,7 @@ enum pw_status pw_functional_observe(const struct pw_program *program, uint64_t 
         while (!pw_host_resume(e.host))
             ;
         status = pw_host_outcome(e.host, err);
+        e.counts.passes = pw_host_passes(e.host);
         *out = e.counts;
     }
     pw_host_destroy(e.host);

@@ -7,7 +7,7 @@
 #include "workload/runtime/host.h"
 
 struct pw_functional_counts {
-    uint64_t launches, ctas, warps, warp_instructions, memory_instructions, lane_accesses, allocated_bytes;
+    uint64_t passes, launches, ctas, warps, warp_instructions, memory_instructions, lane_accesses, allocated_bytes;
     uint64_t address_hash; /* order-dependent hash of every emitted word: the identity of the address stream */
 };
 

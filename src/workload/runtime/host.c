@@ -35,7 +35,10 @@ struct pw_host {
     void **data; /* host copies by array id; NULL where there is none or it was freed */
     uint32_t arrays, arrays_capacity;
 
-    uint32_t planned;
+    uint32_t planned, planned_of_pass, planned_besides;
+    uint32_t passes;
+    bool has_launched;
+    uint64_t issued_before; /* by the backend, when the program began */
     unsigned checks, failed_checks;
     struct pw_error error, failed_check;
 };
@@ -208,6 +211,9 @@ void pw_launch(struct pw_host *h, const struct pw_launch *launch)
 {
     if (launch->resolve)
         launch->resolve(launch->resolve_state);
+    if (!h->has_launched)
+        h->issued_before = h->backend->issued(h->backend_object);
+    h->has_launched = true;
     if (h->backend->launch(h->backend_object, launch, &h->error))
         end_with_error(h);
 }
@@ -232,9 +238,48 @@ void pw_host_plan(struct pw_host *h, uint32_t launches)
     h->planned = launches;
 }
 
+void pw_host_plan_passes(struct pw_host *h, uint32_t launches_of_one, uint32_t others)
+{
+    h->planned_of_pass = launches_of_one;
+    h->planned_besides = others;
+}
+
 uint32_t pw_host_planned(const struct pw_host *h)
 {
     return h->planned;
+}
+
+/* How many launches there will be, as far as the passes so far tell. */
+static void plan_passes(struct pw_host *h, uint32_t done, uint32_t passes, uint64_t issued, uint64_t cut)
+{
+    uint64_t left = passes - done;
+    if (!passes || (cut && !done && passes > 1)) {
+        h->planned = 0;
+        return;
+    }
+    if (cut && done) {
+        uint64_t of_one = issued / done, until_cut = of_one ? (cut - issued + of_one - 1) / of_one : left;
+        left = until_cut < left ? until_cut : left;
+    }
+    uint64_t planned = (done + left) * h->planned_of_pass + h->planned_besides;
+    h->planned = planned < UINT32_MAX ? (uint32_t)planned : UINT32_MAX;
+}
+
+bool pw_host_pass(struct pw_host *h, uint32_t done, uint32_t passes)
+{
+    uint64_t issued = h->has_launched ? h->backend->issued(h->backend_object) - h->issued_before : 0;
+    uint64_t cut = h->program->instructions ? pw_host_scaled(h, h->program->instructions, 1) : 0;
+    if ((passes && done >= passes) || (done && cut && issued >= cut))
+        return false;
+    if (h->planned_of_pass)
+        plan_passes(h, done, passes, issued, cut);
+    h->passes++;
+    return true;
+}
+
+uint32_t pw_host_passes(const struct pw_host *h)
+{
+    return h->passes ? h->passes : 1;
 }
 
 double pw_host_scale(const struct pw_host *h)

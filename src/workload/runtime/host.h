@@ -50,9 +50,20 @@ void *pw_host_keep(struct pw_host *h, size_t bytes);
 /* Random numbers of this program's own stream. */
 struct pw_random *pw_host_random(struct pw_host *h);
 
-/* Says how many launches are to come, for the progress bar. */
+/* Says how many launches are to come, for the progress bar: in all, or in each pass and besides them. 0 planned: it is
+ * not known. */
 void pw_host_plan(struct pw_host *h, uint32_t launches);
+void pw_host_plan_passes(struct pw_host *h, uint32_t launches_of_one, uint32_t others);
 uint32_t pw_host_planned(const struct pw_host *h);
+
+/* Whether a further pass over the data begins, `done` of `passes` having ended (0 passes: as many as the algorithm
+ * takes). The first always does; none begins once the program's launches have issued as many warp instructions as the
+ * parameter `instructions` says, times the scale: a smaller program passes over its data as often. The count is taken
+ * between launches, when all that was launched has been issued, so that it depends neither on machine nor on design. */
+bool pw_host_pass(struct pw_host *h, uint32_t done, uint32_t passes);
+
+/* Passes begun; 1 for a program that has no others. */
+uint32_t pw_host_passes(const struct pw_host *h);
 
 /* The common parameter scale=FACTOR (1 by default): workloads multiply the size of their data by it. */
 double pw_host_scale(const struct pw_host *h);
@@ -88,6 +99,8 @@ struct pw_workload {
     const char *summary;                /* one sentence */
     const struct pw_option *parameters; /* ends with a NULL name */
     const struct pw_preset *presets;    /* for size=NAME; ends with a NULL name; NULL: none */
+    /* The parameter that counts passes over the data (pw_host_pass); NULL: there is one pass, or none is ever cut. */
+    const char *passes;
     size_t parameters_bytes;
     bool needs_values; /* addresses depend on data: values=off is refused */
     /* A digest of a file's bytes, on which a run depends, where a parameter has the unit "file"; else NULL. */
@@ -101,12 +114,14 @@ const struct pw_workload *pw_workload_find(const char *name);
 
 /* A workload with its parameters filled in from "NAME:key=value:key=value". size=NAME applies a preset before the other
  * parameters. `values` is the common parameter values=on|off; `scale` the common scale=FACTOR, which workloads apply to
- * their sizes. */
+ * their sizes; `instructions` that of workloads with passes, 0: no pass is cut. Who gives the number of passes gets it:
+ * then `instructions` is 0 unless it is given too. */
 struct pw_program {
     const struct pw_workload *workload;
     void *parameters; /* owned */
     bool values;
     double scale;
+    uint32_t instructions;
     char text[256]; /* as given, for results */
 };
 enum pw_status pw_program_parse(const char *text, struct pw_program *out, struct pw_error *err);
@@ -122,6 +137,8 @@ struct pw_backend {
                             struct pw_error *err);
     enum pw_status (*free)(void *backend, uint32_t id, pw_vaddr base, uint64_t bytes, struct pw_error *err);
     enum pw_status (*launch)(void *backend, const struct pw_launch *launch, struct pw_error *err);
+    /* Warp instructions issued so far, those before this program's start included. */
+    uint64_t (*issued)(void *backend);
     /* Optional. */
     enum pw_status (*prefetch)(void *backend, uint32_t id, pw_vaddr base, struct pw_error *err);
     enum pw_status (*advise)(void *backend, uint32_t id, pw_vaddr base, unsigned advice, struct pw_error *err);

@@ -1,5 +1,9 @@
 /* Parses "NAME:key=value:key=value" into a workload with its parameters. Keys not given have their defaults, or what
- * the preset chosen with size=NAME says; of a key given twice, the last counts. */
+ * the preset chosen with size=NAME says; of a key given twice, the last counts.
+ *
+ * A workload that passes over its data again and again does so as often as its original does, up to a number of warp
+ * instructions that is the same for all (docs/workloads.md has it by program). Who gives the number of passes gets that
+ * many, uncut. */
 #include "workload/runtime/host.h"
 
 #include <stdio.h>
@@ -9,6 +13,8 @@
 struct common {
     bool values;
     double scale;
+    uint32_t instructions;
+    bool passes_given, instructions_given;
 };
 
 static const struct pw_option common_rows[] = {
@@ -16,10 +22,20 @@ static const struct pw_option common_rows[] = {
      "compute real results; off needs no host memory for arrays", false},
     {"scale", PW_OPTION_NUMBER, offsetof(struct common, scale), 1e-6, 1e6, "1", "", NULL,
      "multiplies the size of the workload's data", false},
+    {"instructions", PW_OPTION_COUNT, offsetof(struct common, instructions), 0, 0, "31M", "warp instructions", NULL,
+     "no further pass over the data begins after so many, times the scale; 0, the default where the number of passes "
+     "is given: no limit",
+     false},
     {0},
 };
 
-enum { MAX_NAMES = 128 };
+/* The last of them is for workloads with passes only. */
+enum { COMMON_COUNT = sizeof common_rows / sizeof *common_rows - 1, MAX_NAMES = 128 };
+
+static size_t common_count(const struct pw_workload *workload)
+{
+    return workload->passes ? COMMON_COUNT : COMMON_COUNT - 1;
+}
 
 static void suggest(const char *wrong, const char *const *names, char *out, size_t capacity)
 {
@@ -53,13 +69,12 @@ static enum pw_status unknown_key(const struct pw_workload *workload, const char
     char all[512];
     size_t length = 0;
     all[0] = 0;
-    const struct pw_option *tables[] = {workload->parameters, common_rows};
-    for (size_t t = 0; t < 2; t++)
-        for (const struct pw_option *row = tables[t]; row->name && n < MAX_NAMES; row++) {
-            names[n++] = row->name;
-            if (length < sizeof all)
-                length += (size_t)snprintf(all + length, sizeof all - length, " %s", row->name);
-        }
+    for (const struct pw_option *row = workload->parameters; row->name && n < MAX_NAMES; row++)
+        names[n++] = row->name;
+    for (size_t i = 0; i < common_count(workload) && n < MAX_NAMES; i++)
+        names[n++] = common_rows[i].name;
+    for (size_t i = 0; i < n && length < sizeof all; i++)
+        length += (size_t)snprintf(all + length, sizeof all - length, " %s", names[i]);
     names[n] = NULL;
     char hint[128];
     suggest(key, names, hint, sizeof hint);
@@ -73,6 +88,21 @@ static const struct pw_option *find_row(const struct pw_option *rows, const char
         if (!strcmp(rows->name, name))
             return rows;
     return NULL;
+}
+
+static const struct pw_option *find_common_row(const struct pw_workload *workload, const char *name)
+{
+    const struct pw_option *row = find_row(common_rows, name);
+    return row && row < common_rows + common_count(workload) ? row : NULL;
+}
+
+/* Of what decides whether passes are cut, what the user has said. */
+static void note_given(const struct pw_workload *workload, const char *key, struct common *common)
+{
+    if (workload->passes) {
+        common->passes_given |= !strcmp(key, workload->passes);
+        common->instructions_given |= !strcmp(key, "instructions");
+    }
 }
 
 static enum pw_status set_defaults(const struct pw_option *rows, void *target, struct pw_error *err)
@@ -95,7 +125,7 @@ static enum pw_status set_pair(const struct pw_workload *workload, char *pair, v
     const struct pw_option *row = find_row(workload->parameters, pair);
     char *target = parameters;
     if (!row) {
-        row = find_row(common_rows, pair);
+        row = find_common_row(workload, pair);
         target = (char *)common;
     }
     if (!row)
@@ -106,6 +136,8 @@ static enum pw_status set_pair(const struct pw_workload *workload, char *pair, v
     enum pw_status status = pw_option_parse(row, equals + 1, 0, target + row->offset, err);
     if (status)
         pw_error_prefix(err, "workload %s", workload->name);
+    else
+        note_given(workload, pair, common);
     return status;
 }
 
@@ -207,8 +239,12 @@ enum pw_status pw_program_parse(const char *text, struct pw_program *out, struct
         free(parameters);
         return status;
     }
-    *out = (struct pw_program){
-        .workload = workload, .parameters = parameters, .values = common.values, .scale = common.scale};
+    bool cut = workload->passes && (common.instructions_given || !common.passes_given);
+    *out = (struct pw_program){.workload = workload,
+                               .parameters = parameters,
+                               .values = common.values,
+                               .scale = common.scale,
+                               .instructions = cut ? common.instructions : 0};
     memcpy(out->text, text, length + 1);
     return PW_OK;
 }
@@ -221,13 +257,13 @@ void pw_program_release(struct pw_program *p)
 
 bool pw_program_parameter(const struct pw_program *p, size_t index, struct pw_option_view *out)
 {
-    const struct common common = {.values = p->values, .scale = p->scale};
+    const struct common common = {.values = p->values, .scale = p->scale, .instructions = p->instructions};
     const struct pw_option *row = p->workload->parameters;
     const char *target = p->parameters;
     for (; row->name && index; row++)
         index--;
     if (!row->name) {
-        if (index >= sizeof common_rows / sizeof *common_rows - 1)
+        if (index >= common_count(p->workload))
             return false;
         row = &common_rows[index];
         target = (const char *)&common;

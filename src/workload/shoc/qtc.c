@@ -9,8 +9,8 @@
  * QTC_device, reduce_card_device, trim_ungrouped_pnts_indr_array and update_clustered_pnts_mask in the original's
  * sequence; points in groups of random radius and number on a square of 20 by 20; the order of allocations and frees.
  * Simplified: the original tries all seeds in every round and goes on until all points are in clusters, billions of
- * instructions; here a CTA tries at most `seeds` points per round, for `rounds` rounds (0: as the original). Where the
- * original's threads race (a CTA's mask is cleared while the seed is set, the list is compacted in place), what was
+ * instructions; here a CTA tries at most `seeds` points per round (0: as the original), and the rounds are cut. Where
+ * the original's threads race (a CTA's mask is cleared while the seed is set, the list is compacted in place), what was
  * meant happens. Counts are estimates for compiled code: 6 instructions per step of the search, 6 per entry of the
  * reduction. Every load is waited for by the test that follows it. */
 #include "workload/shoc/qtc.h"
@@ -208,7 +208,7 @@ static void qtc_main(struct pw_host *h, const void *parameters)
     g.ctas = g.left < p->ctas ? g.left : p->ctas;
     allocate(h, &g, at);
     launch(h, &g, "compute_degrees", g.ctas, g.points < BLOCK ? g.points : BLOCK, degrees_kernel);
-    for (uint32_t round = 0, size = 2; (!p->rounds || round < p->rounds) && size > 1 && g.left; round++) {
+    for (uint32_t round = 0, size = 2; size > 1 && g.left && pw_host_pass(h, round, p->rounds); round++) {
         const int32_t *best = g.cardinalities.data;
         g.ctas = g.left < p->ctas ? g.left : p->ctas;
         launch(h, &g, "QTC_device", g.ctas, BLOCK, qtc_kernel);
@@ -240,7 +240,7 @@ static const struct pw_option rows[] = {
      "CTAs of the main kernel while there are as many points", false},
     {"seeds", PW_OPTION_COUNT, offsetof(struct parameters, seeds), 0, 0, "1", "points", NULL,
      "points that a CTA tries as seeds per round; 0: all of its points", false},
-    {"rounds", PW_OPTION_COUNT, offsetof(struct parameters, rounds), 0, 0, "1", "clusters", NULL,
+    {"rounds", PW_OPTION_COUNT, offsetof(struct parameters, rounds), 0, 0, "0", "clusters", NULL,
      "clusters to find; 0: until all points are in one", false},
     {0},
 };
@@ -254,6 +254,7 @@ const struct pw_workload pw_workload_qtc = {
     .summary = "quality threshold clustering: clusters grown by searching rows of neighbours",
     .parameters = rows,
     .presets = presets,
+    .passes = "rounds",
     .parameters_bytes = sizeof(struct parameters),
     .needs_values = true,
     .main = qtc_main,

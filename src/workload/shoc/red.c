@@ -3,7 +3,8 @@
  * Kept: 64 CTAs of 256 threads; the loop in which a CTA adds two neighbouring runs of 256 elements and then steps over
  * the grid, so that with each iteration every CTA comes to another page; both loads in flight; sums kept in shared
  * memory, the tree that ends the kernel, one result per CTA, added up by the host; the same launch again and again.
- * Simplified: 256 iterations of the launch are 4 by default; single precision only. Inputs are random integers below 3
+ * The original makes 10 passes of 256 launches; so does this, until they are cut.
+ * Simplified: single precision only. Inputs are random integers below 3
  * instead of i % 3: sums of floats are exact, so the check is exact. The original reads up to 255 elements behind an
  * array that is no multiple of 512; those lanes are off here. Instruction counts are estimates for compiled code
  * without unrolling: 12 before the loop, 9 in an iteration besides its two loads (two addresses; read, two additions
@@ -83,8 +84,8 @@ static void reduction_main(struct pw_host *h, const void *parameters)
     for (uint64_t i = 0; g.in.data && i < g.n; i++)
         ((float *)g.in.data)[i] = (float)pw_hash_below(pw_hash(seed, i), 3);
 
-    pw_host_plan(h, p->iterations);
-    for (uint32_t i = 0; i < p->iterations; i++)
+    pw_host_plan_passes(h, 1, 0);
+    for (uint32_t i = 0; pw_host_pass(h, i, p->iterations); i++)
         pw_launch(h, &(struct pw_launch){.name = "reduce",
                                          .grid = {PW_SHOC_CTAS, 1, 1},
                                          .block = {PW_SHOC_THREADS, 1, 1},
@@ -100,7 +101,7 @@ static void reduction_main(struct pw_host *h, const void *parameters)
 
 static const struct pw_option rows[] = {
     {"bytes", PW_OPTION_BYTES, offsetof(struct parameters, bytes), 4, 0, "64MB", "bytes", NULL, "of the array", false},
-    {"iterations", PW_OPTION_COUNT, offsetof(struct parameters, iterations), 1, 0, "4", "launches", NULL,
+    {"iterations", PW_OPTION_COUNT, offsetof(struct parameters, iterations), 1, 0, "2560", "launches", NULL,
      "times the array is summed", false},
     {0},
 };
@@ -114,6 +115,7 @@ const struct pw_workload pw_workload_red = {
     .summary = "reduction: sum of an array, CTAs striding over it together",
     .parameters = rows,
     .presets = presets,
+    .passes = "iterations",
     .parameters_bytes = sizeof(struct parameters),
     .main = reduction_main,
 };

@@ -4,7 +4,8 @@
  * the regions, their exclusive scan by one CTA, and the scan of each region in windows of 256 vectors of four floats,
  * seeded with what comes before; Kogge-Stone scans in shared memory with two barriers per step; one load in flight per
  * thread throughout.
- * Simplified: 256 iterations of the three launches are 1 by default; single precision only; sizes are rounded to whole
+ * The original makes 10 passes of 256 scans; so does this, until they are cut.
+ * Simplified: single precision only; sizes are rounded to whole
  * vectors, as the original assumes. Inputs are 0 or 1 at random instead of in turn, and sparser beyond 2^24 elements:
  * sums of floats are exact, so the check is exact. In the original a fast warp may overwrite what slow ones still read
  * at the end of a window; the windows use two areas of shared memory in turn here (4 KB instead of 2, which limits
@@ -234,8 +235,8 @@ static void scan_main(struct pw_host *h, const void *parameters)
     bottom.shared_bytes = 2 * sizeof(struct window);
     bottom.registers = 20;
     bottom.kernel = bottom_scan_kernel;
-    pw_host_plan(h, 3 * p->iterations);
-    for (uint32_t i = 0; i < p->iterations; i++) {
+    pw_host_plan_passes(h, 3, 0);
+    for (uint32_t i = 0; pw_host_pass(h, i, p->iterations); i++) {
         pw_launch(h, &reduce);
         pw_launch(h, &top);
         pw_launch(h, &bottom);
@@ -250,7 +251,7 @@ static void scan_main(struct pw_host *h, const void *parameters)
 static const struct pw_option rows[] = {
     {"bytes", PW_OPTION_BYTES, offsetof(struct parameters, bytes), 4, 0, "64MB", "bytes", NULL,
      "of the array, and of the sums", false},
-    {"iterations", PW_OPTION_COUNT, offsetof(struct parameters, iterations), 1, 1 << 30, "1", "scans", NULL,
+    {"iterations", PW_OPTION_COUNT, offsetof(struct parameters, iterations), 1, 1 << 30, "2560", "scans", NULL,
      "times the array is scanned", false},
     {0},
 };
@@ -264,6 +265,7 @@ const struct pw_workload pw_workload_scan = {
     .summary = "scan: prefix sums in three kernels, each CTA in a region of its own",
     .parameters = rows,
     .presets = presets,
+    .passes = "iterations",
     .parameters_bytes = sizeof(struct parameters),
     .main = scan_main,
 };

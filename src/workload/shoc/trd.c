@@ -3,11 +3,10 @@
  * Kept: six arrays as large as the largest block, of which the blocks of a vector use the first three and the last
  * three in turn, so that small blocks meet the same pages again and again; the sequence of block sizes, doubling from
  * 1/256 of the vector (64 KB of 16 MB) to all of it, 511 launches in all; CTAs of 128 threads; both loads in flight;
- * the vector replaced by the result block by block; two equal halves.
- * Simplified: copies between host and GPU take no time, so the two streams run one after the other. Ten passes are one
- * by default. The original has no bounds check and needs sizes that are powers of two; at other sizes the last block
- * and warp are partial here. Instruction counts are those of compiled code: 7 for the index and the two addresses, 1
- * for the third, 1 multiply-add. */
+ * the vector replaced by the result block by block; two equal halves. Simplified: copies between host and GPU take no
+ * time, so the two streams run one after the other. The ten passes are cut. The original has no bounds check and needs
+ * sizes that are powers of two; at other sizes the last block and warp are partial here. Instruction counts are those
+ * of compiled code: 7 for the index and the two addresses, 1 for the third, 1 multiply-add. */
 #include "workload/runtime/host.h"
 #include "workload/runtime/inputs.h"
 
@@ -102,17 +101,18 @@ static void triad_main(struct pw_host *h, const void *parameters)
     uint64_t block[32], launches = 0;
     for (uint32_t i = 0; i < p->sizes; i++) {
         block[i] = ((n - 1) >> (p->sizes - 1 - i)) + 1;
-        launches += p->passes * ((n - 1) / block[i] + 1);
+        launches += (n - 1) / block[i] + 1;
     }
-    pw_host_plan(h, (uint32_t)launches);
-    for (uint32_t i = 0; i < p->passes * p->sizes; i++) {
-        uint64_t seed = pw_random_next(pw_host_random(h));
-        for (uint64_t k = 0; vector && k < n; k++)
-            vector[k] = input(seed, k, n);
-        stream(h, sets, vector, n, block[i % p->sizes], p->threads);
-        if (pw_host_verifying(h))
-            verify(h, vector, n, seed, sets[0].s);
-    }
+    pw_host_plan_passes(h, (uint32_t)launches, 0);
+    for (uint32_t pass = 0; pw_host_pass(h, pass, p->passes); pass++)
+        for (uint32_t i = 0; i < p->sizes; i++) {
+            uint64_t seed = pw_random_next(pw_host_random(h));
+            for (uint64_t k = 0; vector && k < n; k++)
+                vector[k] = input(seed, k, n);
+            stream(h, sets, vector, n, block[i], p->threads);
+            if (pw_host_verifying(h))
+                verify(h, vector, n, seed, sets[0].s);
+        }
     for (int i = 0; i < 2; i++) {
         pw_free(h, &sets[i].a);
         pw_free(h, &sets[i].b);
@@ -125,7 +125,7 @@ static const struct pw_option rows[] = {
      "of the vector, and of each of the six arrays", false},
     {"sizes", PW_OPTION_COUNT, offsetof(struct parameters, sizes), 1, 32, "9", "sizes", NULL,
      "block sizes, each twice the one before, the last being the whole vector", false},
-    {"passes", PW_OPTION_COUNT, offsetof(struct parameters, passes), 1, 1000, "1", "passes", NULL,
+    {"passes", PW_OPTION_COUNT, offsetof(struct parameters, passes), 1, 1000, "10", "passes", NULL,
      "times through all block sizes", false},
     {"threads", PW_OPTION_COUNT, offsetof(struct parameters, threads), 1, 1024, "128", "threads", NULL,
      "threads of a CTA", false},
@@ -141,6 +141,7 @@ const struct pw_workload pw_workload_trd = {
     .summary = "triad: a vector streamed through c = a + s * b in blocks of growing size",
     .parameters = rows,
     .presets = presets,
+    .passes = "passes",
     .parameters_bytes = sizeof(struct parameters),
     .main = triad_main,
 };
