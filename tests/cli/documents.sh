@@ -65,6 +65,31 @@ assert groups == {
     ("high", "high"): set("3DS BLK CFD CONS FWT LUH MM MUM RED SC SCAN SRAD TRD".split()),
 }, groups
 PYTHON
+check 'data/passes.csv has the programs of Mosaic, and passes as the workloads have by default' \
+  python3 - "$source_root" "$pagewalk" <<'PYTHON'
+import csv, json, math, pathlib, subprocess, sys
+lines = (pathlib.Path(sys.argv[1]) / "data/passes.csv").read_text().splitlines()
+originals = {row["program"]: row for row in csv.DictReader(line for line in lines if not line.startswith("#"))}
+workloads = json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json"]))
+assert set(originals) == {w["name"] for w in workloads if "mosaic" in w["papers"]}
+kept = json.loads((pathlib.Path(sys.argv[1]) / "data/workloads.json").read_text())["profiles"]
+for w in workloads:
+    if w["name"] not in originals:
+        continue
+    original, defaults = originals[w["name"]]["original"], {p["name"]: p["default"] for p in w["parameters"]}
+    run = [sys.argv[2], "workload", f"{w['name']}:scale=0.001", "--json"]
+    parameter = json.loads(subprocess.check_output(run))["passes_parameter"]
+    assert kept[w["name"]]["passes_parameter"] == parameter, w["name"]
+    assert ("instructions" in defaults) == bool(parameter), w["name"]
+    if not parameter:
+        assert original in ("1", "algorithm"), w["name"]
+        continue
+    passes = int(defaults[parameter])
+    if w["name"] == "HS":
+        passes = math.ceil(passes / int(defaults["pyramid"]))
+    assert passes == (0 if original == "algorithm" else int(original)), (w["name"], passes, original)
+    assert kept[w["name"]]["limit"] == 1_000_000 * int(defaults["instructions"].removesuffix("M")), w["name"]
+PYTHON
 check 'files that the documents link to exist' python3 - "$source_root" <<'PYTHON'
 import pathlib, re, sys
 root = pathlib.Path(sys.argv[1])
