@@ -212,10 +212,31 @@ void pw_sm_load_complete(struct pw_sm *sm, uint32_t owner, pw_cycle now);
 bool pw_lsu_has_room(const struct pw_sm *sm);
 void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const uint64_t *words, pw_cycle now);
 void pw_lsu_resume(struct pw_sm *sm, enum pw_lsu_wait reason, pw_cycle now);
-/* The unit takes its next line as soon as it can. */
-void pw_lsu_post_step(struct pw_sm *sm, pw_cycle now);
+/* An event: the unit takes its next line. */
+void pw_lsu_step(void *sm, uint64_t argument, pw_cycle now);
+/* It does so as soon as it can. */
+static inline void pw_lsu_post_step(struct pw_sm *sm, pw_cycle now)
+{
+    struct pw_lsu *l = &sm->lsu;
+    if (l->posted)
+        return;
+    l->posted = true;
+    pw_events_post(sm->events, now > l->free ? now : l->free, pw_lsu_step, sm, 0);
+}
 /* Takes the head out of the queue once all its lines have gone on, or are parked. */
-void pw_lsu_pop_if_done(struct pw_sm *sm, const struct pw_lsu_entry *e, pw_cycle now);
+static inline void pw_lsu_pop_if_done(struct pw_sm *sm, const struct pw_lsu_entry *e, pw_cycle now)
+{
+    struct pw_lsu *l = &sm->lsu;
+    if (e->next < e->count)
+        return;
+    if (++l->first == sm->gpu->config.sm.lsu_queue)
+        l->first = 0;
+    l->count--;
+    if (__builtin_expect(sm->watched, false))
+        pw_breakdown_room(sm, now);
+    if (l->wanted && pw_lsu_has_room(sm))
+        pw_sm_lsu_has_room(sm, now);
+}
 
 /* l1_tlb.c */
 /* Makes the translation of the head's next line known, if it can be, or parks the lines of its page. Returns what to

@@ -23,7 +23,7 @@ const struct pw_option pw_l1_tlb_options[] = {
     {0}};
 
 /* Parks the lines of the head's present page until their translation comes. */
-static void park(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_tlb_waiting *waiting, pw_cycle now)
+static inline void park(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_tlb_waiting *waiting, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
     pw_cycle joined = now;
@@ -62,8 +62,8 @@ static struct pw_tlb_miss miss_of(const struct pw_sm *sm, const struct pw_lsu_en
 }
 
 /* Lets the lines of the head's present page wait with others, or the head itself. */
-static enum pw_lsu_wait wait_with(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_tlb_waiting *waiting, bool stays,
-                                  pw_cycle now)
+static inline enum pw_lsu_wait wait_with(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_tlb_waiting *waiting,
+                                         bool stays, pw_cycle now)
 {
     if (stays) {
         sm->lsu.stalled = true;
@@ -74,14 +74,16 @@ static enum pw_lsu_wait wait_with(struct pw_sm *sm, struct pw_lsu_entry *e, stru
     return PW_LSU_NOT_WAITING;
 }
 
-static enum pw_lsu_wait join_miss(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_mshr_entry *miss, pw_cycle now)
+static inline enum pw_lsu_wait join_miss(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_mshr_entry *miss,
+                                         pw_cycle now)
 {
     const struct pw_gpu_config *c = &sm->gpu->config;
     miss->mask |= 1ULL << e->warp;
     return wait_with(sm, e, pw_tlb_waiting(sm, miss), c->l1_tlb.on_miss == PW_TLB_STALL_LSU || c->sm.serial, now);
 }
 
-static enum pw_lsu_wait join_fault(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_fault_wait *wait, pw_cycle now)
+PW_COLD static enum pw_lsu_wait join_fault(struct pw_sm *sm, struct pw_lsu_entry *e, struct pw_fault_wait *wait,
+                                           pw_cycle now)
 {
     return wait_with(sm, e, &wait->waiting, sm->gpu->config.sm.serial, now);
 }
@@ -115,7 +117,7 @@ static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
 {
     struct pw_tlb_counters *c = &sm->gpu->tlb_counters[sm->app];
     struct pw_fault_wait *wait = pw_fault_wait_find(&sm->fault_waits, e->page);
-    if (wait) {
+    if (__builtin_expect(wait != NULL, false)) {
         pw_tlb_count_answered(c, &c->fault_waits);
         return join_fault(sm, e, wait, now);
     }
@@ -130,7 +132,7 @@ static enum pw_lsu_wait miss_page(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
 }
 
 /* The head's present page is in the TLB, but a copy that is not to be written as long as the host has one too. */
-static enum pw_lsu_wait wait_to_write(struct pw_sm *sm, struct pw_lsu_entry *e, pw_cycle now)
+PW_COLD static enum pw_lsu_wait wait_to_write(struct pw_sm *sm, struct pw_lsu_entry *e, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
     struct pw_fault_wait *wait = pw_fault_wait_find(&sm->fault_waits, e->page);
@@ -252,7 +254,7 @@ static void fill_tlb(struct pw_sm *sm, pw_vpn vpn, struct pw_translation t)
 }
 
 /* The miss has ended, with a translation or with a far fault; its register is free. */
-static void end_miss(struct pw_sm *sm, struct pw_mshr_entry *miss, bool translated, pw_cycle now)
+static inline void end_miss(struct pw_sm *sm, struct pw_mshr_entry *miss, bool translated, pw_cycle now)
 {
     struct pw_tlb_counters *c = &sm->gpu->tlb_counters[sm->app];
     pw_tlb_count_answered(c, translated ? &c->primary : &c->fault_waits);

@@ -11,17 +11,6 @@
  * cycles later; a fill that arrives in between counts as a merge instead of a hit. */
 #include "gpu/gpu_internal.h"
 
-static void lsu_step(void *object, uint64_t argument, pw_cycle now);
-
-void pw_lsu_post_step(struct pw_sm *sm, pw_cycle now)
-{
-    struct pw_lsu *l = &sm->lsu;
-    if (l->posted)
-        return;
-    l->posted = true;
-    pw_events_post(sm->events, now > l->free ? now : l->free, lsu_step, sm, 0);
-}
-
 bool pw_lsu_has_room(const struct pw_sm *sm)
 {
     const struct pw_sm_config *c = &sm->gpu->config.sm;
@@ -94,20 +83,6 @@ void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const 
         pw_lsu_post_step(sm, now);
 }
 
-void pw_lsu_pop_if_done(struct pw_sm *sm, const struct pw_lsu_entry *e, pw_cycle now)
-{
-    struct pw_lsu *l = &sm->lsu;
-    if (e->next < e->count)
-        return;
-    if (++l->first == sm->gpu->config.sm.lsu_queue)
-        l->first = 0;
-    l->count--;
-    if (__builtin_expect(sm->watched, false))
-        pw_breakdown_room(sm, now);
-    if (l->wanted && pw_lsu_has_room(sm))
-        pw_sm_lsu_has_room(sm, now);
-}
-
 /* Takes one line from the head of the queue. */
 static enum pw_lsu_wait step_queue(struct pw_sm *sm, pw_cycle now)
 {
@@ -148,7 +123,7 @@ static enum pw_lsu_wait step_replay(struct pw_sm *sm, pw_cycle now)
     return PW_LSU_NOT_WAITING;
 }
 
-static void lsu_step(void *object, uint64_t argument, pw_cycle now)
+void pw_lsu_step(void *object, uint64_t argument, pw_cycle now)
 {
     (void)argument;
     struct pw_sm *sm = object;
