@@ -17,11 +17,13 @@ for file in files:
                 and re.fullmatch("[0-9a-f]{16}", version["runs"]))
             assert good, (file.name, scope, figure["figure"], version)
 PYTHON
+stale=()
 for file in "$source_root"/data/results/*.json; do
   paper=$(basename "$file" .json)
   check "what is stale of $paper can be listed" eval \
     '"$results" '"$paper"' "$pagewalk" --check >'"$paper"'.stale && tail -n 1 '"$paper"'.stale | grep -qE "^[0-9]+ of [0-9]+ figures are stale$"'
   sed 's/^/# /' "$paper.stale"
+  stale+=("$paper.stale")
 done
 
 # Figures of which it is known what they are.
@@ -68,5 +70,5 @@ YAML
 "$pagewalk" reproduce ./figure.yaml --db a.db --plan --json planned.json >/dev/null &&
 "$pagewalk" reproduce ./figure.yaml --db a.db --json measured.json >/dev/null 2>&1 &&
 python3 -c "import json; a, b = (json.load(open(f))[0] for f in (\"planned.json\", \"measured.json\")); assert a[\"version\"] == b[\"version\"], (a, b)"'
-check '--check measures nothing' only_files . a.db expected figure.yaml fresh.json kept.json listed measured.json mosaic.stale plan.db plan.json planned.json
+check '--check measures nothing' only_files . a.db expected figure.yaml fresh.json kept.json listed measured.json plan.db plan.json planned.json "${stale[@]}"
 finish
