@@ -66,13 +66,12 @@ static void level(struct pw_stats *stats, const char *name, const char *help, co
 void pw_node_register_memory(struct pw_node *n, struct pw_stats *stats)
 {
     const struct pw_physical_memory *p = &n->physical;
-    level(stats, "mem.foreign_bytes",
-          "Bytes of the 4 KiB pages of foreign data (page.fragmentation). Memory bloat, Mosaic's Table 2, is what is "
-          "held "
-          "for each byte needed, foreign data on both sides: (mem.held_bytes + mem.foreign_bytes) / (mem.mapped_bytes "
-          "with "
-          "4 KiB pages + mem.foreign_bytes).",
-          &p->foreign_bytes);
+    level(
+        stats, "mem.foreign_bytes",
+        "Bytes of the 4 KiB pages of foreign data (page.fragmentation). Memory bloat, as in Mosaic's Table 2, has them "
+        "on both sides: (mem.held_bytes + mem.foreign_bytes) / (mem.mapped_bytes with 4 KiB pages + "
+        "mem.foreign_bytes).",
+        &p->foreign_bytes);
     if (!p->policy->blocks)
         return;
     level(stats, "mem.foreign_frame_bytes",
