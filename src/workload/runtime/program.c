@@ -22,7 +22,7 @@ static const struct pw_option common_rows[] = {
      "compute real results; off needs no host memory for arrays", false},
     {"scale", PW_OPTION_NUMBER, offsetof(struct common, scale), 1e-6, 1e6, "1", "", NULL,
      "multiplies the size of the workload's data", false},
-    {"instructions", PW_OPTION_COUNT, offsetof(struct common, instructions), 0, 0, "31M", "warp instructions", NULL,
+    {"instructions", PW_OPTION_COUNT, offsetof(struct common, instructions), 0, 0, "16M", "warp instructions", NULL,
      "no further pass over the data begins after so many, times the scale; 0, the default where the number of passes "
      "is given: no limit",
      false},
