@@ -9,7 +9,7 @@ done
 check 'docs/workloads.md has every workload (scripts/workloads-doc rewrites it)' python3 - "$source_root" "$pagewalk" <<'PYTHON'
 import json, pathlib, re, subprocess, sys
 page = (pathlib.Path(sys.argv[1]) / "docs/workloads.md").read_text()
-counts = page.split("## TLB classes")[0]
+counts = page.split("## Passes over the data")[0]
 listed = re.findall(r"^\| `([^`]+)` \|", counts, re.M)
 names = [e["name"] for e in json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json"]))]
 assert listed == names, (set(names) ^ set(listed), "are in one of the two only, or the order differs")
