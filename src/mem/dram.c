@@ -8,8 +8,9 @@
  * its command at the earliest. So the channel does its work late: requests on their way are written down with the clock
  * of their arrival, and one event, at the earliest time at which data could be there, simulates all arrivals and
  * commands up to then, one after the other, each at its own clock. Whoever looks into the channel brings it up to date
- * before. A request that arrives in the cycle in which a clock begins is seen by the choice for that clock; of those
- * that arrive for the same clock, reads come before writes and each kind in the order in which it was sent.
+ * before, and changes nothing by it (dram_look.h). A request that arrives in the cycle in which a clock begins is seen
+ * by the choice for that clock; of those that arrive for the same clock, reads come before writes and each kind in the
+ * order in which it was sent.
  *
  * After each command the policy is asked what comes next and when. The answer is carried out unless an arrival that
  * the policy can see comes before it; then it is asked again, at the first clock at which the new request could go.
@@ -213,7 +214,10 @@ static void finish_read(struct pw_dram_channel *c, const struct pw_dram_entry *e
         n->data_latency += done - e->queued;
     }
     c->in_flight++;
-    pw_events_post(c->wiring.events, done, read_done, c, (uintptr_t)r);
+    if (__builtin_expect(!c->look.open, 1))
+        pw_events_post(c->wiring.events, done, read_done, c, (uintptr_t)r);
+    else if (!pw_dram_look_keep(&c->look, r, done))
+        pw_events_out_of_memory(c->wiring.events);
     if (c->wiring.read_scheduled)
         c->wiring.read_scheduled(c->wiring.client, r);
 }
@@ -387,15 +391,20 @@ static bool comes_alone_to_a_closed_row(const struct pw_dram_channel *c)
     return c->choice.at == PW_NEVER && next && !locate(c, next->line).open;
 }
 
-/* The first clock at which a read could have its column access, by what is known. */
+/* The first clock at which a request that has arrived could have its column access. */
+static uint64_t chosen_column(const struct pw_dram_channel *c)
+{
+    return c->choice.at + (c->choice.action == PW_DRAM_ROW && !c->served->seen.hits ? c->config.rcd : 0);
+}
+
+/* The same for any read, by what is known, or was before a look: a request that comes after it is not alone. */
 static uint64_t next_column(const struct pw_dram_channel *c)
 {
-    uint64_t next = c->choice.at;
-    if (c->choice.action == PW_DRAM_ROW && !c->served->seen.hits)
-        next += c->config.rcd;
-    if (c->next_arrival < next)
+    const struct pw_dram_look *l = &c->look;
+    uint64_t next = l->open ? pw_dram_earlier(l->column, l->arrival) : chosen_column(c);
+    if (!l->open && c->next_arrival < next)
         next = c->next_arrival + (comes_alone_to_a_closed_row(c) ? c->config.rcd : 0);
-    return next == PW_NEVER ? next : pw_dram_later(next, c->column_from[0]);
+    return next == PW_NEVER ? next : pw_dram_later(next, l->open ? l->column_from : c->column_from[0]);
 }
 
 /* Has the channel simulated again by the time at which the next read could have its data. */
@@ -411,6 +420,15 @@ static void await_data(struct pw_dram_channel *c)
     pw_events_post(c->wiring.events, c->wake, simulate, c, 0);
 }
 
+__attribute__((noinline, cold)) static void end_look(struct pw_dram_channel *c)
+{
+    struct pw_dram_look *l = &c->look;
+    for (size_t i = 0; i < l->count; i++)
+        pw_events_post(c->wiring.events, l->kept[i].done, read_done, c, (uintptr_t)l->kept[i].request);
+    l->count = 0;
+    l->open = false;
+}
+
 static void simulate(void *object, uint64_t argument, pw_cycle now)
 {
     (void)argument;
@@ -418,13 +436,32 @@ static void simulate(void *object, uint64_t argument, pw_cycle now)
     if (now != c->wake) /* an earlier one has taken its place */
         return;
     c->wake = PW_NEVER;
+    if (__builtin_expect(c->look.open, 0))
+        end_look(c);
     advance(c, pw_dram_clock_first(&c->clock, now + c->within_cycle));
     await_data(c);
 }
 
+static void begin_look(struct pw_dram_channel *c)
+{
+    struct pw_dram_look *l = &c->look;
+    l->open = true;
+    l->column = chosen_column(c);
+    l->column_from = c->column_from[0];
+    l->arrival = c->next_arrival;
+    l->full = 0;
+    for (unsigned queue = 0; queue < PW_DRAM_QUEUES; queue++)
+        l->full |= (unsigned)(c->count[queue] == c->limit[queue]) << queue;
+}
+
 void pw_dram_bring_up_to_date(struct pw_dram_channel *c, pw_cycle now)
 {
-    advance(c, pw_dram_clock_first(&c->clock, now));
+    uint64_t limit = pw_dram_clock_first(&c->clock, now);
+    if (pw_dram_earlier(c->next_arrival, c->choice.at) >= limit)
+        return;
+    if (!c->look.open)
+        begin_look(c);
+    advance(c, limit);
 }
 
 void pw_dram_choose_again(struct pw_dram_channel *c, pw_cycle now)
@@ -433,6 +470,8 @@ void pw_dram_choose_again(struct pw_dram_channel *c, pw_cycle now)
         return;
     uint64_t clock = pw_dram_later(c->view.now, pw_dram_clock_first(&c->clock, now));
     c->choice = (struct pw_dram_choice){PW_DRAM_WAIT, 0, pw_dram_earlier(c->choice.at, clock)};
+    c->look.column = pw_dram_earlier(c->look.column, c->choice.at);
+    await_data(c);
 }
 
 void pw_dram_submit(struct pw_dram_channel *c, struct pw_request *r, uint32_t local_line, pw_cycle at)
@@ -446,6 +485,8 @@ void pw_dram_submit(struct pw_dram_channel *c, struct pw_request *r, uint32_t lo
         pw_events_out_of_memory(c->wiring.events);
     else if (a.clock < c->due[queue] && c->count[queue] < c->limit[queue])
         expect(c, queue);
+    if (__builtin_expect(c->look.open, 0) && !(c->look.full >> queue & 1))
+        c->look.arrival = pw_dram_earlier(c->look.arrival, a.clock);
     if (at < c->wake)
         await_data(c);
 }

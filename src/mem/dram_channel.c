@@ -111,5 +111,6 @@ void pw_dram_channel_destroy(struct pw_dram_channel *c)
     pw_dram_queue_release(&c->queue);
     for (unsigned queue = 0; queue < PW_DRAM_QUEUES; queue++)
         pw_dram_arrivals_release(&c->arrivals[queue]);
+    free(c->look.kept);
     free(c);
 }

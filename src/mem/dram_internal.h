@@ -5,6 +5,7 @@
 #include "mem/dram.h"
 #include "mem/dram_arrivals.h"
 #include "mem/dram_clock.h"
+#include "mem/dram_look.h"
 #include "mem/dram_queue.h"
 
 enum pw_row_use { PW_ROW_HIT, PW_ROW_MISS, PW_ROW_CONFLICT };
@@ -46,6 +47,7 @@ struct pw_dram_channel {
     uint32_t step;          /* clocks between two column commands */
     uint32_t line_bits, bank_bits, bank_mask;
     uint64_t in_flight, entered;
+    struct pw_dram_look look;
     struct pw_dram_clock clock;
     const struct pw_dram_policy *policy;
     void *policy_state;

@@ -100,7 +100,6 @@ static inline void machine_choose_large_pages(struct random_machine *m, struct p
     if (pw_random_below(r, 2))
         return;
     machine_set_text(m, "page.size", "4KB");
-    machine_set_text(m, "apps.restart", machine_one_of(r, "keep", "fresh"));
     machine_set(m, "page.entry_stride", 8); /* a sparse table needs runs of frames, which such a memory may not have */
     machine_set_text(m, "page.frames", machine_one_of(r, "contiguity", "first-free"));
     machine_set_text(m, "coalesce.policy", machine_one_of(r, "in-place", "migrating"));
