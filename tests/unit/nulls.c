@@ -223,6 +223,10 @@ static void a_figure_may_name_the_variant_that_stands_for_another(void **state)
         "workloads: {one: {list: alu}}\nmeasures: {s: ipc}\ntable: {x: s@a-1}\n";
     assert_int_equal(pw_figure_read(text, strlen(text), "f", "n", PW_FULL, &f.figure, &err), PW_USER_ERROR);
     assert_string_equal(err.message, "f:4: there is no variant 'b' to stand for 'a-1'");
+    static const char itself[] = "title: T\nmachine: mosaic\nvariants: {a: {design: mosaic, null: a}}\n"
+                                 "workloads: {one: {list: alu}}\nmeasures: {s: ipc}\ntable: {x: s@a}\n";
+    assert_int_equal(pw_figure_read(itself, strlen(itself), "f", "n", PW_FULL, &f.figure, &err), PW_USER_ERROR);
+    assert_string_equal(err.message, "f:3: 'a' cannot stand for itself");
 }
 
 static void what_a_null_design_lacks_it_has_none_of(void **state)

@@ -125,6 +125,8 @@ static enum pw_status set_null(const struct figure_reader *r, const struct figur
         found = find_variant(r->figure, null->value);
     if (found < 0)
         return pw_figure_refuse(r, null->line, "there is no variant '%.80s' to stand for '%s'", null->value, name);
+    if (found == variant)
+        return pw_figure_refuse(r, null->line, "'%s' cannot stand for itself", name);
     r->figure->variants[variant].null = found;
     return PW_OK;
 }
