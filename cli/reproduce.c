@@ -22,7 +22,7 @@ enum { WORTH_A_FAST_BUILD = 3600 }; /* seconds, of which 6% are more than the th
 struct arguments {
     const char *db, *json, *csv;
     struct pw_cli_list replacements;
-    uint64_t workers, seeds;
+    uint64_t workers, seeds, percent;
     bool quick, full, each, plan, quiet;
 };
 
@@ -30,6 +30,8 @@ static const struct pw_cli_flag flags[] = {
     {0, "quick", PW_CLI_SWITCH, offsetof(struct arguments, quick), NULL,
      "small sizes and a sample of the workloads, minutes (the default)"},
     {0, "full", PW_CLI_SWITCH, offsetof(struct arguments, full), NULL, "the papers' workloads at full size, hours"},
+    {0, "sample", PW_CLI_NUMBER, offsetof(struct arguments, percent), "PERCENT",
+     "only so many percent of each group of workloads, drawn by seed; a smaller sample is part of a larger one"},
     {0, "seeds", PW_CLI_NUMBER, offsetof(struct arguments, seeds), "N",
      "do every run with N seeds (default 1): a trend has to be larger than the scatter of its values over them"},
     {'j', "jobs", PW_CLI_NUMBER, offsetof(struct arguments, workers), "N", "runs at a time (default: one per core)"},
@@ -273,6 +275,7 @@ static int prepare_and_reproduce(const struct arguments *a, int rest, char **nam
         .scope = a->full ? PW_FULL : PW_QUICK,
         .replacements = a->replacements.items,
         .replacement_count = a->replacements.count,
+        .percent = (unsigned)a->percent,
         .seeds = (unsigned)a->seeds,
     };
     enum pw_status status = a->json ? pw_output_check(a->json, &err) : PW_OK;
@@ -302,7 +305,7 @@ static int prepare_and_reproduce(const struct arguments *a, int rest, char **nam
 static int run(const struct pw_cli_command *self, int argc, char **argv)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    struct arguments a = {.db = "pagewalk.db", .workers = cores > 0 ? (uint64_t)cores : 1, .seeds = 1};
+    struct arguments a = {.db = "pagewalk.db", .workers = cores > 0 ? (uint64_t)cores : 1, .seeds = 1, .percent = 100};
     int rest, status;
     a.replacements.items = calloc((size_t)argc + 1, sizeof *a.replacements.items);
     if (!a.replacements.items)
@@ -317,6 +320,8 @@ static int run(const struct pw_cli_command *self, int argc, char **argv)
             status = pw_cli_fail(PW_USER_ERROR, "-j: at most 1024 runs at a time");
         else if (a.seeds > PW_MAX_SEEDS)
             status = pw_cli_fail(PW_USER_ERROR, "--seeds: at most %d", PW_MAX_SEEDS);
+        else if (a.percent > 100)
+            status = pw_cli_fail(PW_USER_ERROR, "--sample: at most 100 percent");
         else
             status = prepare_and_reproduce(&a, rest, argv);
     }

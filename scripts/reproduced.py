@@ -21,6 +21,7 @@ def add_arguments(parser):
     parser.add_argument("--db", default="pagewalk.db")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--sample", type=int, default=100)
 
 
 def stop(running):
@@ -37,7 +38,7 @@ def reproduce(a, figures, scope):
     with tempfile.TemporaryDirectory() as folder:
         result = pathlib.Path(folder) / "figures.json"
         command = [a.program, "reproduce", *figures, f"--{scope}", "--db", a.db, "--jobs", str(a.jobs),
-                   "--seeds", str(a.seeds)]
+                   "--seeds", str(a.seeds), "--sample", str(a.sample)]
         print(" ".join(command), file=sys.stderr, flush=True)
         with subprocess.Popen([*command, "--json", result], stdout=subprocess.PIPE, text=True) as running:
             try:
@@ -56,10 +57,11 @@ def reproduce(a, figures, scope):
         return json.loads(result.read_text())
 
 
-def plan(a, figures, scope):
+def plan(a, figures, scope, sample):
     """What figures would be made from, as JSON; runs nothing and leaves no store behind."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [a.program, "reproduce", *figures, f"--{scope}", "--plan", "--db", f"{folder}/empty.db"]
+        command = [a.program, "reproduce", *figures, f"--{scope}", "--sample", str(sample), "--plan",
+                   "--db", f"{folder}/empty.db"]
         planned = subprocess.run([*command, "--json", "-"], stdout=subprocess.PIPE, text=True)
         if planned.returncode:
             sys.exit(f"{TOOL}: {a.program} cannot plan the figures")

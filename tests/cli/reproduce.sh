@@ -153,6 +153,8 @@ for claim in figure["claims"]:
     assert ("null" in claim) == (claim["id"] != "mosaic-fig03-2m-within"), claim
 PYTHON
 fails 'no seeds' 2 '"0" is no whole number from 1' reproduce ./null.yaml --seeds 0
+fails 'an empty sample' 2 '"0" is no whole number from 1' reproduce ./null.yaml --sample 0
+fails 'more than all' 2 'sample: at most 100 percent' reproduce ./null.yaml --sample 101
 fails 'too many seeds' 2 'seeds: at most 16' reproduce ./null.yaml --seeds 17
 cat >options.yaml <<'YAML'
 title: Options for one design

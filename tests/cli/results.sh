@@ -57,6 +57,15 @@ check 'what is stale is listed with the reason, and what is not is not' eval \
   '"$results" mosaic "$pagewalk" --check --kept kept.json >listed && diff expected listed'
 check 'nothing is listed of what is as it would be' eval \
   '[ "$("$results" mosaic "$pagewalk" --check --kept fresh.json)" = "0 of 1 figures are stale" ]'
+check 'a figure of a sample is compared with the plan of that sample' eval '"$pagewalk" reproduce mosaic/fig03 --sample 40 --plan --json sample.json --db plan.db >/dev/null &&
+python3 - && [ "$("$results" mosaic "$pagewalk" --check --kept sample.json)" = "0 of 1 figures are stale" ] &&
+"$results" mosaic --print --kept sample.json | grep -qxF "\`pagewalk reproduce mosaic/fig03 --sample 40\`, 4 workloads."' <<'PYTHON'
+import json
+figure, = json.load(open("sample.json"))
+assert figure["sample"] == 40 and figure["workloads"] == 4, figure
+figure.update(means={}, claims=[])
+json.dump({"quick": [figure]}, open("sample.json", "w"))
+PYTHON
 check 'the page says with which versions it was measured' eval \
   '"$results" mosaic --print --kept kept.json | grep -qE "^- quick, 5 figures: .*; measured with .0123456789ab. and .[0-9a-f]{12}., some before versions were kept$|^- quick, 5 figures: .*; measured with .[0-9a-f]{12}. and .0123456789ab., some before versions were kept$"'
 check 'what is measured says its version' eval 'cat >figure.yaml <<YAML
@@ -70,5 +79,5 @@ YAML
 "$pagewalk" reproduce ./figure.yaml --db a.db --plan --json planned.json >/dev/null &&
 "$pagewalk" reproduce ./figure.yaml --db a.db --json measured.json >/dev/null 2>&1 &&
 python3 -c "import json; a, b = (json.load(open(f))[0] for f in (\"planned.json\", \"measured.json\")); assert a[\"version\"] == b[\"version\"], (a, b)"'
-check '--check measures nothing' only_files . a.db expected figure.yaml fresh.json kept.json listed measured.json plan.db plan.json planned.json "${stale[@]}"
+check '--check measures nothing' only_files . a.db expected figure.yaml fresh.json kept.json listed measured.json plan.db plan.json planned.json sample.json "${stale[@]}"
 finish

@@ -179,6 +179,8 @@ enum pw_status pw_experiment_create(const struct pw_experiment_spec *spec, struc
         return pw_fail_memory(err, "an experiment");
     e->scope = spec->scope;
     enum pw_status status = load_figures(e, spec, err);
+    for (size_t i = 0; status == PW_OK && i < e->figure_count; i++)
+        status = pw_figure_draw(e->figures[i], spec->percent ? spec->percent : 100, err);
     if (status == PW_OK)
         status = replace_designs(e, spec, err);
     for (size_t i = 0; status == PW_OK && i < e->figure_count; i++)

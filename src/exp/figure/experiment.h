@@ -24,7 +24,8 @@ struct pw_experiment_spec {
     enum pw_scope scope;
     const char *const *replacements; /* "DESIGN=OTHER": runs OTHER wherever a figure says DESIGN */
     size_t replacement_count;
-    unsigned seeds; /* of every run: the figure's and those that follow it; 0 is 1 */
+    unsigned percent; /* of each group's workloads, drawn by seed; 0 is 100 */
+    unsigned seeds;   /* of every run: the figure's and those that follow it; 0 is 1 */
 };
 
 enum pw_status pw_experiment_create(const struct pw_experiment_spec *spec, struct pw_experiment **out,

@@ -233,6 +233,7 @@ enum pw_status pw_figure_read(const char *text, size_t length, const char *file_
     if (!f)
         return pw_figure_no_memory(&r);
     f->scope = scope;
+    f->percent = 100;
     f->name = strdup(name);
     enum pw_status status = f->name ? PW_OK : pw_figure_no_memory(&r);
     if (status == PW_OK)

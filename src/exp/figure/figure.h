@@ -91,6 +91,7 @@ struct pw_figure {
     bool geometric;
     bool full_only; /* its numbers are those of the programs' real sizes: --quick leaves it out */
     enum pw_scope scope;
+    unsigned percent; /* of the scope's workloads, those that it has: 100 unless some were drawn */
     size_t variant_count, group_count, workload_count, measure_count, column_count, claim_count;
     size_t null_count;                  /* variants that only stand in for others, as null designs do */
     struct pw_figure_variant *variants; /* the file's, then those */
@@ -112,6 +113,8 @@ extern const struct pw_figure_file pw_figure_files[];
 enum pw_status pw_figure_load(const char *name, enum pw_scope scope, struct pw_figure **out, struct pw_error *err);
 enum pw_status pw_figure_read(const char *text, size_t length, const char *file_name, const char *name,
                               enum pw_scope scope, struct pw_figure **out, struct pw_error *err);
+/* Keeps so many percent (1 to 100) of each group's workloads, at least one of each, drawn by seed. */
+enum pw_status pw_figure_draw(struct pw_figure *f, unsigned percent, struct pw_error *err);
 void pw_figure_free(struct pw_figure *f);
 
 /* Whether a column or a claim names the variant. */

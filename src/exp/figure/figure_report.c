@@ -202,8 +202,11 @@ void pw_figure_report_table(const struct pw_figure_outcome *o, bool each, struct
     pw_text_printable(&title, f->where);
     pw_text_add(&title, *f->where ? ": " : "");
     pw_text_printable(&title, f->title);
-    pw_text_print(&title, "  (%s, %zu workload%s)", pw_scope_names[f->scope], f->workload_count,
+    pw_text_print(&title, "  (%s, %zu workload%s", pw_scope_names[f->scope], f->workload_count,
                   pw_plural(f->workload_count));
+    if (f->percent < 100)
+        pw_text_print(&title, ", a sample of %u%%", f->percent);
+    pw_text_add(&title, ")");
     pw_text_prose(out, 0, 2, title.bytes ? title.bytes : "");
     pw_text_free(&title);
     size_t missing = o->runs_needed - o->runs_there;
@@ -284,8 +287,9 @@ static void json_figure(const struct pw_figure_outcome *o, struct pw_text *out)
     pw_text_json_string(out, f->title);
     pw_text_add(out, ", \"where\": ");
     pw_text_json_string(out, f->where);
-    pw_text_print(out, ", \"scope\": \"%s\", \"workloads\": %zu, \"runs\": %zu, \"missing\": %zu",
-                  pw_scope_names[f->scope], f->workload_count, o->runs_there, o->runs_needed - o->runs_there);
+    pw_text_print(out, ", \"scope\": \"%s\", \"sample\": %u, \"workloads\": %zu, \"runs\": %zu, \"missing\": %zu",
+                  pw_scope_names[f->scope], f->percent, f->workload_count, o->runs_there,
+                  o->runs_needed - o->runs_there);
     pw_text_print(out, ", \"version\": {\"mechanisms\": \"%s\", \"runs\": \"%016llx\"}", pw_mechanisms_version(),
                   (unsigned long long)o->runs_digest);
 }
