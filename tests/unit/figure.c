@@ -241,7 +241,7 @@ static void sizes_files_are_read(void **state)
 {
     (void)state;
     static const char text[] = "quick: {default: scale=0.1, HS: side=64}\nfull: {default: \"\", HS: side=512}\n"
-                               "cost: {HS: 0.5 12}\nlength: {HS: 0.25 9, MM: 1 2}\n";
+                               "cost: {HS: 0.5 12}\nlength: {HS: 0.25 9, MM: 1 2}\nagain: {HS: 0.125 3}\n";
     struct pw_sizes s;
     struct pw_error err = {0};
     if (pw_sizes_read(text, strlen(text), "s", &s, &err) != PW_OK)
@@ -254,14 +254,19 @@ static void sizes_files_are_read(void **state)
     assert_true(pw_sizes_seconds(&s, "MM", PW_QUICK) == 1);
     assert_true(pw_sizes_milliseconds(&s, "HS", PW_QUICK) == 0.25 && pw_sizes_milliseconds(&s, "HS", PW_FULL) == 9);
     assert_true(pw_sizes_milliseconds(&s, "MM", PW_FULL) == 2 && pw_sizes_milliseconds(&s, "NW", PW_FULL) == 0);
+    assert_true(pw_sizes_again_milliseconds(&s, "HS", PW_QUICK) == 0.125);
+    assert_true(pw_sizes_again_milliseconds(&s, "HS", PW_FULL) == 3);
+    assert_true(pw_sizes_again_milliseconds(&s, "MM", PW_FULL) == 2);
+    assert_true(pw_sizes_again_milliseconds(&s, "NW", PW_FULL) == 0);
     pw_sizes_release(&s);
     static const struct {
         const char *text, *message;
     } table[] = {
         {"quik: {HS: side=64}", "s:1: 'quik.HS' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM, "
-                                "length.PROGRAM, lists.NAME; did you mean quick"},
-        {"quick: 1", "s:1: 'quick' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM, length.PROGRAM, "
-                     "lists.NAME; did you mean quick"},
+                                "length.PROGRAM, again.PROGRAM, lists.NAME; did you mean quick"},
+        {"quick: 1",
+         "s:1: 'quick' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM, length.PROGRAM, again.PROGRAM, "
+         "lists.NAME; did you mean quick"},
         {"cost:\n  HS: 1", "s:2: the cost of 'HS' has to be two numbers above 0, quick and full"},
         {"cost: {HS: 1 -2}", "s:1: the cost of 'HS' has to be two numbers above 0, quick and full"},
         {"cost: {HS: 1 2 3}", "s:1: the cost of 'HS' has to be two numbers above 0, quick and full"},

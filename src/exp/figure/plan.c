@@ -163,7 +163,7 @@ static const char *next_program(const char *at, char name[64])
     return comma ? comma + 1 : NULL;
 }
 
-/* Seconds of "HS" or "HS:side=512,CONS". Programs start over until the longest has ended. */
+/* Seconds of "HS" or "HS:side=512,CONS". Programs start over until the longest has ended, and find their pages then. */
 static double cost_of(const struct planner *p, const char *workload)
 {
     enum pw_scope scope = p->figure->scope;
@@ -176,8 +176,9 @@ static double cost_of(const struct planner *p, const char *workload)
     }
     for (const char *at = workload; at;) {
         at = next_program(at, name);
-        double length = pw_sizes_milliseconds(&p->sizes, name, scope);
-        seconds += pw_sizes_seconds(&p->sizes, name, scope) * (length > 0 ? longest / length : 1);
+        double left = longest - pw_sizes_milliseconds(&p->sizes, name, scope);
+        double again = pw_sizes_again_milliseconds(&p->sizes, name, scope);
+        seconds += pw_sizes_seconds(&p->sizes, name, scope) * (1 + (again > 0 ? left / again : 0));
     }
     return seconds;
 }

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECTION_COST = 2, SECTION_LENGTH, SECTION_LISTS, SECTION_COUNT };
-static const char *const sections[SECTION_COUNT + 1] = {"quick", "full", "cost", "length", "lists"};
+enum { SECTION_COST = 2, SECTION_LENGTH, SECTION_AGAIN, SECTION_LISTS, SECTION_COUNT };
+static const char *const sections[SECTION_COUNT + 1] = {"quick", "full", "cost", "length", "again", "lists"};
 
 enum { PROGRAM_LIMIT = 256 };
 
@@ -99,7 +99,8 @@ static enum pw_status visit(void *context, const char *key, const char *value, i
     if (which == SECTION_COUNT || !name) {
         const char *near = pw_suggest(section, sections);
         return pw_fail(err, PW_USER_ERROR,
-                       "'%s' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM, length.PROGRAM, lists.NAME%s%s",
+                       "'%s' is not one of quick.PROGRAM, full.PROGRAM, cost.PROGRAM, length.PROGRAM, again.PROGRAM, "
+                       "lists.NAME%s%s",
                        key, near ? "; did you mean " : "", near ? near : "");
     }
     if (which == SECTION_LISTS)
@@ -113,7 +114,10 @@ static enum pw_status visit(void *context, const char *key, const char *value, i
         return status != PW_OK ? status : pw_fail_memory(err, "sizes of programs");
     if (is_size)
         return replace(&program->parameters[which], value, err);
-    return read_times(section, name, value, which == SECTION_COST ? program->seconds : program->milliseconds, err);
+    double *const times[] = {[SECTION_COST] = program->seconds,
+                             [SECTION_LENGTH] = program->milliseconds,
+                             [SECTION_AGAIN] = program->again_milliseconds};
+    return read_times(section, name, value, times[which], err);
 }
 
 enum pw_status pw_sizes_read(const char *text, size_t length, const char *file_name, struct pw_sizes *out,
@@ -175,4 +179,11 @@ double pw_sizes_milliseconds(const struct pw_sizes *s, const char *program, enum
 {
     const struct pw_program_size *known = find(s, program);
     return known ? known->milliseconds[scope] : 0;
+}
+
+double pw_sizes_again_milliseconds(const struct pw_sizes *s, const char *program, enum pw_scope scope)
+{
+    const struct pw_program_size *known = find(s, program);
+    return known && known->again_milliseconds[scope] > 0 ? known->again_milliseconds[scope]
+                                                         : pw_sizes_milliseconds(s, program, scope);
 }

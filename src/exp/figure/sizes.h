@@ -10,6 +10,8 @@
  *       HS: 0.4 12
  *     length:                              # simulated milliseconds of that run, with demand paging
  *       HS: 0.9 9.3
+ *     again:                               # of one that finds its pages, as a program does that starts over
+ *       HS: 0.2 1.9
  *     lists:                               # `each: NAME` in a figure
  *       pairs: HS,CONS NW,HISTO */
 #ifndef PW_EXP_SIZES_H
@@ -21,8 +23,8 @@ struct pw_sizes {
     size_t count;
     struct pw_program_size {
         char *name;
-        char *parameters[2];                /* by enum pw_scope; NULL: the default */
-        double seconds[2], milliseconds[2]; /* 0: not known */
+        char *parameters[2];                                       /* by enum pw_scope; NULL: the default */
+        double seconds[2], milliseconds[2], again_milliseconds[2]; /* 0: not known */
     } * programs;
     char *fallback[2]; /* parameters of programs that are not named */
     size_t list_count;
@@ -47,5 +49,7 @@ const char *pw_sizes_parameters(const struct pw_sizes *s, const char *program, e
 double pw_sizes_seconds(const struct pw_sizes *s, const char *program, enum pw_scope scope);
 /* Simulated time; 0 when it is not known. */
 double pw_sizes_milliseconds(const struct pw_sizes *s, const char *program, enum pw_scope scope);
+/* Of a run that finds its pages; the same where only the other is known. */
+double pw_sizes_again_milliseconds(const struct pw_sizes *s, const char *program, enum pw_scope scope);
 
 #endif
