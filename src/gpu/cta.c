@@ -79,6 +79,7 @@ static bool start_warp(struct pw_sm *sm, struct pw_cta *cta, const struct pw_lau
         return false;
     become_youngest(sm, slot);
     sm->free_slots &= sm->free_slots - 1;
+    sm->active_slots |= 1ULL << slot;
     w->next = w->end = 0;
     w->pending = 0;
     w->loads = 0;

@@ -6,6 +6,22 @@ const struct pw_option pw_fill_options[] = {{"policy", PW_OPTION_POLICY, offseto
                                              "Which translations are put into the L1 and L2 TLBs.", false},
                                             {0}};
 
+static uint64_t take_active_warps(void *gpu, uint32_t sm)
+{
+    struct pw_sm *s = &((struct pw_gpu *)gpu)->sms[sm];
+    uint64_t active = s->active_slots;
+    s->active_slots = ~s->free_slots & pw_sm_slots(s);
+    return active;
+}
+
+bool pw_fill_asks_for_bypass(const struct pw_fill_config *config, uint32_t *out_entries)
+{
+    const struct pw_fill_policy *policy = pw_fill_policy_of(pw_policy_chosen(&pw_fill_family, &config->policy));
+    if (policy->bypass_entries)
+        *out_entries = policy->bypass_entries(config->policy.options);
+    return policy->bypass_entries;
+}
+
 enum pw_status pw_fill_create(struct pw_gpu *g, const struct pw_policy *policy, struct pw_error *err)
 {
     struct pw_fill *f = &g->fill;
@@ -13,7 +29,9 @@ enum pw_status pw_fill_create(struct pw_gpu *g, const struct pw_policy *policy, 
                                                   .warps = g->config.sm.warps,
                                                   .app_sms = g->config.app_sms,
                                                   .l2_tlb = g->mmu,
-                                                  .l2_tlb_use = pw_mmu_l2_tlb_use};
+                                                  .l2_tlb_use = pw_mmu_l2_tlb_use,
+                                                  .gpu = g,
+                                                  .take_active_warps = take_active_warps};
     f->may_fill = pw_fill_policy_of(policy)->may_fill;
     enum pw_status status = pw_policy_use_init(&f->use, g->wiring.policies, "fill.policy", policy,
                                                &g->config.fill.policy, g->wiring.apps, err);

@@ -44,7 +44,7 @@ static enum pw_status create_sm(struct pw_gpu *g, uint32_t id, struct pw_error *
     sm->events = g->wiring.events;
     sm->id = id;
     sm->watched = g->breakdown;
-    sm->free_slots = c->sm.warps == 64 ? ~0ULL : (1ULL << c->sm.warps) - 1;
+    sm->free_slots = pw_sm_slots(sm);
     sm->lsu.queue = &g->lsu_entries[(size_t)id * c->sm.lsu_queue];
     sm->tlb_waiting = &g->tlb_waiting[(size_t)id * c->l1_tlb.tlb.mshrs];
     for (uint32_t i = 0; i < c->sm.warps; i++)
@@ -110,8 +110,9 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
     enum pw_status status = pw_memory_create(&memory, g->wiring.events, &g->pool, &g->memory, err);
     if (status != PW_OK)
         return status;
-    struct pw_mmu_config mmu = {c->l2_tlb,     c->walk, c->walk_cache, c->orders, g->wiring.apps, g->wiring.uvm != NULL,
-                                g->wiring.seed};
+    struct pw_mmu_config mmu = {
+        c->l2_tlb, c->walk, c->walk_cache, c->orders, g->wiring.apps, g->wiring.uvm != NULL, g->wiring.seed, {0}};
+    mmu.bypass.enabled = pw_fill_asks_for_bypass(&c->fill, &mmu.bypass.entries);
     struct pw_mmu_wiring to = {.events = g->wiring.events,
                                .policies = g->wiring.policies,
                                .pool = &g->pool,

@@ -122,6 +122,7 @@ struct pw_sm {
     struct pw_cache l1;
     struct pw_mshr l1_mshr;    /* mask: sectors asked for (low 4 bits) and arrived (next 4) */
     uint32_t stores_in_flight; /* between the L1 cache and the L2: the store buffer */
+    uint64_t active_slots;     /* that have had a warp since the fill policy asked last */
     /* With a timeline: its first tracks of each kind, and when each miss of the TLB began. */
     uint32_t stall_track, miss_track;
     pw_cycle *miss_since;
@@ -190,6 +191,13 @@ struct pw_gpu {
     struct pw_tlb_counters *tlb_counters;
     struct pw_l1d_counters *l1d_counters;
 };
+
+/* The warp slots that an SM has. */
+static inline uint64_t pw_sm_slots(const struct pw_sm *sm)
+{
+    uint32_t warps = sm->gpu->config.sm.warps;
+    return warps == 64 ? ~0ULL : (1ULL << warps) - 1;
+}
 
 /* owner of a line of a load: which warp, which of its loads. */
 static inline uint32_t pw_load_owner(uint32_t slot, uint32_t number)
@@ -302,7 +310,9 @@ void pw_sm_timeline_miss(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_
 void pw_sm_timeline_miss_ended(struct pw_sm *sm, const struct pw_mshr_entry *miss, pw_cycle now);
 PW_COLD void pw_sm_timeline_stall(struct pw_sm *sm, uint32_t scheduler, pw_cycle from, pw_cycle now);
 
-/* fill.c: makes the instance of a policy of pw_fill_family, which is released with its use. */
+/* fill.c: whether the policy asks for a bypass cache beside the L2 TLB, and of how many entries. */
+bool pw_fill_asks_for_bypass(const struct pw_fill_config *config, uint32_t *out_entries);
+/* Makes the instance of a policy of pw_fill_family, which is released with its use. */
 enum pw_status pw_fill_create(struct pw_gpu *g, const struct pw_policy *policy, struct pw_error *err);
 /* The TLBs that the translation of a page which this warp misses may be put into. */
 static inline uint8_t pw_may_fill(const struct pw_sm *sm, uint32_t warp)

@@ -77,7 +77,8 @@ const struct pw_effect_rule pw_effect_rules[] = {
     WHERE_IT_MISSES("l1_tlb.mshrs l1_tlb.on_miss l2_tlb.* fill.* walk.* pwc.* l2.walks", "l1_tlb",
                     {"paging.mode", "!free"}),
     {"l1_tlb.mshrs l1_tlb.on_miss sm.lsu_queue", {{"sm.serial", "off"}}, NULL, true},
-    {"l2_tlb.organisation l2_tlb.organisation.* l2_tlb.base_* l2_tlb.large_* l2_tlb.latency l2_tlb.ports",
+    {"l2_tlb.organisation l2_tlb.organisation.* l2_tlb.base_* l2_tlb.large_* l2_tlb.latency l2_tlb.ports l2_tlb.flush "
+     "fill.*",
      {{"l2_tlb.enabled", "on"}},
      NULL,
      false},

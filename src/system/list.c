@@ -88,6 +88,10 @@ static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct p
     if (status == PW_OK)
         status = pw_options_set(options, "coalesce.policy", "in-place", "listing", err);
     if (status == PW_OK)
+        status = pw_options_set(options, "fill.policy", "tokens", "listing", err);
+    if (status == PW_OK)
+        status = pw_options_set(options, "l2_tlb.flush", "all", "listing", err);
+    if (status == PW_OK)
         status = pw_config_finish(&config, options, err);
     if (status == PW_OK)
         status = pw_program_parse(pw_workloads[0]->name, &program, err);

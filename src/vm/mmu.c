@@ -1,4 +1,4 @@
-/* The shared L2 TLB and its miss registers. The model is described in mmu.h. */
+/* Requests to the shared L2 TLB, and its miss registers. The model is described in mmu.h. */
 #include "vm/mmu.h"
 
 #include "mem/crossbar.h"
@@ -8,20 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const struct pw_option pw_l2_tlb_options[] = {
-    {"enabled", PW_OPTION_BOOL, offsetof(struct pw_l2_tlb_config, enabled), 0, 0, "on", "", NULL,
-     "Whether there is a shared L2 TLB; without it, L1 misses go to the walker.", false},
-    {"distance", PW_OPTION_CYCLES, offsetof(struct pw_l2_tlb_config, distance), 0, 10000, "10", "cycles", NULL,
-     "Cycles between an SM and the L2 TLB, each way.", false},
-    {"ports", PW_OPTION_COUNT, offsetof(struct pw_l2_tlb_config, ports), 1, 16, "1", "ports", NULL,
-     "Lookups that can start in one cycle.", false},
-    {0}};
-
 struct pw_mmu {
     struct pw_mmu_config config;
     struct pw_mmu_wiring wiring;
-    struct pw_tlb_level level;
-    struct pw_tlb tlb;
+    struct pw_l2_tlb tlb;
     struct pw_walker *walker;
     struct pw_port ports[16];
     uint8_t merge_order; /* misses merge at the smallest page size in use */
@@ -52,8 +42,10 @@ static struct pw_tlb_request *take_request(struct pw_mmu *m, struct pw_tlb_miss 
 /* Fails the run, since this answer is not the translation of its page. */
 static void fail_wrong(struct pw_mmu *m, const struct pw_tlb_request *r)
 {
-    static const char *const sources[] = {
-        [PW_FROM_L2_TLB] = "the L2 TLB", [PW_FROM_WALK] = "a page walk", [PW_FROM_ARRIVAL] = "the arrival of a page"};
+    static const char *const sources[] = {[PW_FROM_L2_TLB] = "the L2 TLB",
+                                          [PW_FROM_BYPASS_TLB] = "the bypass cache",
+                                          [PW_FROM_WALK] = "a page walk",
+                                          [PW_FROM_ARRIVAL] = "the arrival of a page"};
     struct pw_error err;
     pw_frame_is_wrong(m->wiring.tables[r->miss.asid], sources[r->source], r->miss.asid, r->miss.vpn, r->answer.frame,
                       &err);
@@ -64,7 +56,7 @@ static void fail_wrong(struct pw_mmu *m, const struct pw_tlb_request *r)
 static struct pw_translation judge_answer(struct pw_mmu *m, const struct pw_tlb_request *r)
 {
     const struct pw_page_table *table = m->wiring.tables[r->miss.asid];
-    if (r->source != PW_FROM_L2_TLB && r->changes == (uint32_t)table->changes)
+    if (r->source >= PW_FROM_WALK && r->changes == (uint32_t)table->changes)
         return r->answer;
     struct pw_translation t = pw_page_table_lookup(table, r->miss.vpn);
     bool same = t.present && t.frame.v == r->answer.frame.v && t.order >= r->answer.order;
@@ -152,21 +144,6 @@ static bool register_miss(struct pw_mmu *m, struct pw_tlb_request *r, pw_cycle a
     return true;
 }
 
-/* Probes the arrays one after the other, large first; returns the cycles the probes took. */
-static uint32_t probe(struct pw_mmu *m, const struct pw_tlb_miss *miss, struct pw_translation *out)
-{
-    uint32_t latency = m->config.l2_tlb.tlb.latency;
-    const struct pw_tlb_array *array = &m->tlb.large;
-    out->present = pw_tlb_array_lookup(array, miss->asid, miss->vpn, &out->frame);
-    if (!out->present && m->tlb.base.state) {
-        latency = array->state ? 2 * latency : latency;
-        array = &m->tlb.base;
-        out->present = pw_tlb_array_lookup(array, miss->asid, miss->vpn, &out->frame);
-    }
-    out->order = array->order;
-    return latency;
-}
-
 static void wait_for_register(struct pw_mmu *m, struct pw_tlb_request *r, pw_cycle now)
 {
     r->since = now;
@@ -200,15 +177,18 @@ static void request_arrives(void *object, uint64_t argument, pw_cycle now)
     pw_cycle looked_up = now;
     if (m->config.l2_tlb.enabled) {
         struct pw_tlb_counters *c = &m->counters[r->miss.asid];
-        struct pw_translation found;
+        struct pw_l2_tlb_found found;
         struct pw_port *port = pw_port_free_first(m->ports, m->config.l2_tlb.ports);
-        looked_up = pw_port_receive(port, now, 1) + probe(m, &r->miss, &found);
+        looked_up = pw_port_receive(port, now, 1) + pw_l2_tlb_probe(&m->tlb, &r->miss, &found);
+        bool present = found.translation.present;
         c->lookups++;
-        c->hits += found.present;
-        c->misses += !found.present;
-        c->unanswered += !found.present;
-        if (found.present) {
-            send_answer(m, r, found, PW_FROM_L2_TLB, looked_up);
+        c->hits += present;
+        c->misses += !present;
+        c->unanswered += !present;
+        if (m->tlb.bypass.state)
+            pw_bypass_tlb_count(&m->tlb.bypass, r->miss.asid, present, found.source == PW_FROM_L2_TLB);
+        if (present) {
+            send_answer(m, r, found.translation, found.source, looked_up);
             return;
         }
     }
@@ -229,38 +209,28 @@ void pw_mmu_request(struct pw_mmu *m, struct pw_tlb_miss miss, pw_cycle at)
 static void serve_waiting(struct pw_mmu *m, pw_cycle now)
 {
     for (struct pw_tlb_request *r, *next; (r = m->first_waiting) != NULL; m->first_waiting = next) {
-        struct pw_translation found = {.present = false};
-        uint32_t latency = m->config.l2_tlb.enabled && r != m->absent ? probe(m, &r->miss, &found) : 0;
+        struct pw_l2_tlb_found found = {.translation = {.present = false}};
+        bool may_be_there = m->config.l2_tlb.enabled && r != m->absent;
+        uint32_t latency = may_be_there ? pw_l2_tlb_probe(&m->tlb, &r->miss, &found) : 0;
         next = r->next;
-        if (!found.present && !register_miss(m, r, now)) {
-            m->absent = m->tlb.asks_table ? NULL : r;
+        if (!found.translation.present && !register_miss(m, r, now)) {
+            m->absent = m->tlb.tlb.asks_table ? NULL : r;
             return;
         }
         m->absent = NULL;
         if (m->wiring.timeline)
             record_wait(m, r, now);
         m->waiting--;
-        if (!found.present)
+        if (!found.translation.present)
             continue;
         count_answered(m, r->miss.asid, true);
-        send_answer(m, r, found, PW_FROM_L2_TLB, now + latency);
+        if (m->tlb.bypass.state)
+            m->tlb.bypass.counters[r->miss.asid].late++;
+        send_answer(m, r, found.translation, found.source, now + latency);
     }
 }
 
-/* Puts a translation into the L2 TLB. A line of the page table may bring in other pages too. */
-static void fill_tlb(struct pw_mmu *m, const struct pw_tlb_miss *page, struct pw_translation translation, bool walked)
-{
-    const struct pw_tlb_request *absent = m->absent;
-    if (walked)
-        pw_tlb_insert_walked(&m->tlb, m->wiring.tables[page->asid], page->vpn, translation);
-    else
-        pw_tlb_insert(&m->tlb, page->asid, page->vpn, translation);
-    if (absent && (pw_tlb_reads_lines(&m->tlb) || (page->vpn.v ^ absent->miss.vpn.v) >> translation.order == 0))
-        m->absent = NULL;
-}
-
-/* Answers all that wait for a page. One of them that may is enough to put the translation into the L2 TLB. What none of
- * them may put there could go into a cache beside it (MASK, Section 5.2), to be asked in `probe`. */
+/* Answers all that wait for a page. One of them that may is enough to put the translation into the L2 TLB. */
 static void answer(struct pw_mmu *m, struct pw_tlb_request *first, struct pw_translation translation,
                    enum pw_translation_source source, pw_cycle now)
 {
@@ -271,8 +241,11 @@ static void answer(struct pw_mmu *m, struct pw_tlb_request *first, struct pw_tra
         fill |= r->miss.fill;
         send_answer(m, r, translation, source, now);
     }
-    if (m->config.l2_tlb.enabled && fill & PW_FILL_L2)
-        fill_tlb(m, &page, translation, source == PW_FROM_WALK);
+    if (!m->config.l2_tlb.enabled)
+        return;
+    bool others = pw_l2_tlb_fill(&m->tlb, &page, translation, source, fill & PW_FILL_L2);
+    if (m->absent && (others || (page.vpn.v ^ m->absent->miss.vpn.v) >> translation.order == 0))
+        m->absent = NULL;
 }
 
 static void fault_heard(void *object, uint64_t argument, pw_cycle now)
@@ -345,19 +318,6 @@ static enum pw_status init_misses(struct pw_mmu *m, struct pw_error *err)
     return status;
 }
 
-static enum pw_status init_tlb(struct pw_mmu *m, struct pw_error *err)
-{
-    m->level = (struct pw_tlb_level){.name = "l2_tlb",
-                                     .config = &m->config.l2_tlb.tlb,
-                                     .orders = m->config.orders,
-                                     .tables = m->wiring.tables,
-                                     .policies = m->wiring.policies,
-                                     .apps = m->config.apps,
-                                     .seed = m->config.seed};
-    enum pw_status status = pw_tlb_level_init(&m->level, err);
-    return status == PW_OK ? pw_tlb_init(&m->tlb, &m->level, 0, err) : status;
-}
-
 enum pw_status pw_mmu_create(const struct pw_mmu_config *config, const struct pw_mmu_wiring *wiring,
                              struct pw_mmu **out, struct pw_error *err)
 {
@@ -380,9 +340,16 @@ enum pw_status pw_mmu_create(const struct pw_mmu_config *config, const struct pw
                                   .timeline = wiring->timeline,
                                   .client = m,
                                   .done = walk_done};
+    struct pw_l2_tlb_setup tlb = {.config = &m->config.l2_tlb,
+                                  .bypass = config->bypass,
+                                  .orders = config->orders,
+                                  .tables = wiring->tables,
+                                  .policies = wiring->policies,
+                                  .apps = config->apps,
+                                  .seed = config->seed};
     enum pw_status status = init_misses(m, err);
-    if (status == PW_OK && config->l2_tlb.enabled)
-        status = init_tlb(m, err);
+    if (status == PW_OK)
+        status = pw_l2_tlb_init(&m->tlb, &tlb, err);
     if (status == PW_OK)
         status = pw_walker_create(&walker, &to, &m->walker, err);
     if (status != PW_OK) {
@@ -398,7 +365,7 @@ void pw_mmu_destroy(struct pw_mmu *m)
     if (!m)
         return;
     pw_walker_destroy(m->walker);
-    pw_tlb_level_release(&m->level);
+    pw_l2_tlb_release(&m->tlb);
     free(m->misses);
     pw_record_pool_destroy(&m->requests);
     free(m->reserve);
@@ -411,7 +378,7 @@ void pw_mmu_destroy(struct pw_mmu *m)
 
 void pw_mmu_register(struct pw_mmu *m, struct pw_stats *stats)
 {
-    pw_tlb_register(stats, PW_L2_TLB, m->counters, m->config.l2_tlb.enabled);
+    pw_l2_tlb_register(&m->tlb, stats, m->counters);
     pw_walker_register(m->walker, stats);
 }
 
@@ -430,7 +397,12 @@ void pw_mmu_l2_tlb_use(const void *mmu, unsigned app, uint64_t *out_lookups, uin
 
 struct pw_tlb *pw_mmu_tlb(struct pw_mmu *m)
 {
-    return &m->tlb;
+    return &m->tlb.tlb;
+}
+
+struct pw_bypass_tlb *pw_mmu_bypass_tlb(struct pw_mmu *m)
+{
+    return &m->tlb.bypass;
 }
 
 struct pw_walker *pw_mmu_walker(struct pw_mmu *m)
@@ -442,12 +414,12 @@ unsigned pw_mmu_invalidate(struct pw_mmu *m, pw_asid asid, pw_vpn first, pw_vpn 
 {
     m->shootdowns++;
     pw_walker_flush_cache(m->walker);
-    return pw_tlb_invalidate(&m->tlb, asid, first, outer);
+    return pw_l2_tlb_invalidate(&m->tlb, asid, first, outer);
 }
 
 enum pw_status pw_mmu_check(const struct pw_mmu *m, struct pw_error *err)
 {
-    return pw_tlb_check(&m->tlb, m->wiring.tables, "L2 TLB", err);
+    return pw_l2_tlb_check(&m->tlb, err);
 }
 
 uint64_t pw_mmu_pending(const struct pw_mmu *m)

@@ -1,4 +1,4 @@
-/* The shared half of address translation: the L2 TLB, its miss registers, and the page walker behind it.
+/* The shared half of address translation: the L2 TLB (l2_tlb.h), its miss registers, and the page walker behind it.
  *
  * An SM whose L1 TLB misses sends the page's number; the answer comes back as a call (tlb_request.h). On its way the
  * request takes a port of the L2 TLB and is looked up; a hit answers after the latency. A miss takes a miss register,
@@ -6,15 +6,14 @@
  * requests go to the miss registers directly.
  *
  * The L2 TLB sits beside the L2 cache (MASK, Section 3, footnote 2), so a request and its answer each cross the
- * distance between SM and L2; they are small and are not charged for bandwidth. Large entries are probed before base
- * entries where both exist, each probe at the full latency (docs/decisions.md). The SM says with its request whether
+ * distance between SM and L2; they are small and are not charged for bandwidth. The SM says with its request whether
  * the translation may be put into the L2 TLB (policy/fill); of several that merge, one that may is enough.
  *
  * The answer carries the translation that the TLB or the walk has returned, and that is the one which is used. The
  * page table is asked once for a miss:
  * - by the walk, when it ends; by the arrival of a page that had to come;
- * - for a hit in the L2 TLB when the answer arrives, and there it is the judge: the TLB's frame is compared with its
- *   own.
+ * - for a hit in the L2 TLB or the bypass cache when the answer arrives, and there it is the judge: the TLB's frame is
+ *   compared with its own.
  *
  * Until an answer arrives its page may have left or moved, or become part of a large page. So an answer is taken as it
  * is only if the page table has not changed since it was sent; otherwise the table is asked again. No machine could
@@ -26,18 +25,8 @@
 #ifndef PW_VM_MMU_H
 #define PW_VM_MMU_H
 
-#include "vm/tlb.h"
-#include "vm/tlb_request.h"
+#include "vm/l2_tlb.h"
 #include "vm/walker.h"
-
-struct pw_l2_tlb_config {
-    struct pw_tlb_config tlb;
-    bool enabled;
-    uint32_t distance; /* cycles between an SM and the L2 TLB, each way */
-    uint32_t ports;    /* lookups that can start in one cycle */
-};
-
-extern const struct pw_option pw_l2_tlb_options[];
 
 /* Where a miss of an L1 TLB is, once it has left the SM. */
 enum pw_miss_stage {
@@ -57,6 +46,7 @@ struct pw_mmu_config {
     unsigned apps;
     bool far_faults; /* SMs may wait for pages that are not mapped */
     uint64_t seed;   /* of the run */
+    struct pw_bypass_config bypass;
 };
 
 struct pw_mmu_wiring {
@@ -104,13 +94,14 @@ void pw_mmu_on_walk(struct pw_mmu *m, pw_walked_fn *walked, void *listener);
 /* Lookups in the L2 TLB and those that hit, of an application since the beginning of the run. */
 void pw_mmu_l2_tlb_use(const void *mmu, unsigned app, uint64_t *out_lookups, uint64_t *out_hits);
 
-/* The L2 TLB, for tests that break it. */
+/* The L2 TLB and the bypass cache, for tests that break them. */
 struct pw_tlb *pw_mmu_tlb(struct pw_mmu *m);
+struct pw_bypass_tlb *pw_mmu_bypass_tlb(struct pw_mmu *m);
 
 /* Its walker, to which the memory system answers. */
 struct pw_walker *pw_mmu_walker(struct pw_mmu *m);
 
-/* Shootdown in the L2 TLB and the page walk cache. */
+/* Shootdown in the L2 TLB, the bypass cache and the page walk cache, after the page table has changed. */
 unsigned pw_mmu_invalidate(struct pw_mmu *m, pw_asid asid, pw_vpn first, pw_vpn outer);
 
 enum pw_status pw_mmu_check(const struct pw_mmu *m, struct pw_error *err);

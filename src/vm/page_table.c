@@ -306,6 +306,7 @@ struct pw_translation pw_page_table_unmap(struct pw_page_table *t, pw_vpn vpn)
     }
     t->mapped_pages -= 1ULL << was.order;
     t->changes++;
+    t->losses++;
     return was;
 }
 
@@ -358,6 +359,7 @@ void pw_page_table_set_large(struct pw_page_table *t, pw_vpn vpn, bool on)
 {
     struct pw_table_region *region = region_at(t, vpn);
     t->changes++;
+    t->losses += !on;
     if (on) {
         region->frame.v = region->leaf->frames[0] - 1;
         region->kind = PW_TABLE_COALESCED;
@@ -406,6 +408,7 @@ pw_pfn pw_page_table_move(struct pw_page_table *t, pw_vpn vpn, pw_pfn frame)
     pw_pfn was = {*slot - 1};
     *slot = frame.v + 1;
     t->changes++;
+    t->losses++;
     return was;
 }
 

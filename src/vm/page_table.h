@@ -133,7 +133,8 @@ enum { PW_ARENA_NODES, PW_ARENA_BIG_LEAVES, PW_ARENA_COUNT };
 struct pw_page_table {
     struct pw_table_node **directory; /* of level-3 nodes, by the upper 18 bits of the page number */
     uint64_t mapped_pages, node_bytes;
-    uint64_t changes; /* of what a page that was mapped is mapped to */
+    uint64_t changes; /* of what a page that was mapped is mapped to, */
+    uint64_t losses;  /* and those among them that took a valid translation away: all but coalescing in place */
     struct pw_page_table_config config;
     struct pw_table_arena arenas[PW_ARENA_COUNT];
     struct pw_table_leaf *spare[PW_TABLE_KIND_COUNT]; /* leaves that lost their region, by kind */

@@ -224,6 +224,13 @@ void pw_frame_is_wrong(const struct pw_page_table *table, const char *who, pw_as
             frame.v, (unsigned long long)vpn.v, asid, right);
 }
 
+bool pw_tlb_entry_is_right(const struct pw_page_table *table, pw_vpn vpn, uint8_t order, pw_pfn frame)
+{
+    struct pw_translation t = pw_page_table_lookup(table, vpn);
+    bool size_fits = t.order == order || (order == PW_PAGE_4K && pw_page_table_is_large(table, vpn));
+    return t.present && t.frame.v == frame.v && size_fits;
+}
+
 struct check {
     const struct pw_page_table *const *tables;
     uint8_t order;
@@ -234,11 +241,7 @@ struct check {
 static void check_entry(void *context, struct pw_tlb_key key, pw_pfn frame)
 {
     struct check *c = context;
-    const struct pw_page_table *table = c->tables[key.asid];
-    pw_vpn vpn = {key.page << c->order};
-    struct pw_translation t = pw_page_table_lookup(table, vpn);
-    bool size_fits = t.order == c->order || (c->order == PW_PAGE_4K && pw_page_table_is_large(table, vpn));
-    if (!c->wrong && (!t.present || t.frame.v != frame.v || !size_fits)) {
+    if (!c->wrong && !pw_tlb_entry_is_right(c->tables[key.asid], (pw_vpn){key.page << c->order}, c->order, frame)) {
         c->wrong = true;
         c->key = key;
     }

@@ -21,7 +21,7 @@ struct pw_tlb_miss {
 _Static_assert(sizeof(struct pw_tlb_miss) == 16, "a miss is passed in two registers of the host");
 
 /* Where a translation comes from. */
-enum pw_translation_source { PW_FROM_L2_TLB, PW_FROM_WALK, PW_FROM_ARRIVAL };
+enum pw_translation_source { PW_FROM_L2_TLB, PW_FROM_BYPASS_TLB, PW_FROM_WALK, PW_FROM_ARRIVAL };
 
 struct pw_tlb_request {
     _Alignas(64) struct pw_tlb_request *next; /* in the one list it is in */

@@ -19,6 +19,13 @@ static void l2_tlb_use(const void *l2_tlb, unsigned app, uint64_t *out_lookups, 
     *out_hits = u->hits[app];
 }
 
+/* Of each SM as many warps as its number says. */
+static uint64_t take_active_warps(void *gpu, uint32_t sm)
+{
+    (void)gpu;
+    return (1ULL << (sm + 1)) - 1;
+}
+
 /* Misses of warps of all applications, some of which hit in the L2 TLB, and epochs between them. Two instances
  * that hear the same answer the same, and with a set of the TLBs that there are. */
 static void every_policy_answers_with_a_set_of_tlbs(void **state)
@@ -27,7 +34,7 @@ static void every_policy_answers_with_a_set_of_tlbs(void **state)
     for (size_t p = 0; pw_fill_family.policies[p]; p++) {
         const struct pw_fill_policy *policy = pw_fill_policy_of(pw_fill_family.policies[p]);
         struct use use = {{0}, {0}};
-        struct pw_fill_environment environment = {SMS, WARPS, app_sms, &use, l2_tlb_use};
+        struct pw_fill_environment environment = {SMS, WARPS, app_sms, &use, l2_tlb_use, NULL, take_active_warps};
         struct pw_policy_use uses[2];
         void *one = policy_instance(&uses[0], &pw_fill_family, &policy->head, &environment);
         void *other = policy_instance(&uses[1], &pw_fill_family, &policy->head, &environment);

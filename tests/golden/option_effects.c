@@ -73,6 +73,16 @@ static const struct setting single_evictions = {
     "pascal", "uvm-tbn-lru4k", "nw:length=256", {"sm.count=2", "uvm.oversubscription=150"}};
 static const struct setting linear_link = {
     "mosaic", "uvm-tbn-tbn", "nw:length=256", {"sm.count=2", "uvm.oversubscription=150"}};
+static const struct setting tokens = {"mosaic",
+                                      "mask-tlb",
+                                      GATHER,
+                                      {"sm.count=2", "l1_tlb.base_entries=8", "l2_tlb.base_entries=64",
+                                       "fill.epoch=500", "fill.initial=50", "fill.band=0", "fill.step=30"}};
+static const struct setting tokens_of_two = {
+    "mosaic",
+    "mask-tlb",
+    "HS:scale=0.02," GATHER,
+    {"sm.count=4", "l1_tlb.base_entries=8", "apps.restart=fresh", "fill.epoch=1000"}};
 static const struct setting remote = {"pascal", "uvm-tbn-tbn", GATHER, {"sm.count=2", "uvm.advice=t:accessed-by"}};
 
 struct row {
@@ -128,6 +138,13 @@ static const struct row rows[] = {
     {"l2_tlb.enabled", &plain, "on", "off"},
     {"l2_tlb.distance", &plain, "10", "20"},
     {"l2_tlb.ports", &plain, "1", "4"},
+    {"l2_tlb.flush", &tokens_of_two, "entries", "all"},
+    {"fill.policy", &tokens, "always", "tokens"},
+    {"fill.initial", &tokens, "50", "80"},
+    {"fill.step", &tokens, "30", "0"},
+    {"fill.band", &tokens, "0", "100"},
+    {"fill.epoch", &tokens, "500", "2000"},
+    {"fill.bypass_entries", &tokens, "32", "0"},
     {"walk.model", &plain, "memory", "fixed"},
     {"walk.latency", &fixed_walks, "500", "300"},
     {"walk.walkers", &plain, "64", "1"},
