@@ -40,11 +40,16 @@ void pw_bypass_tlb_register(const struct pw_bypass_tlb *b, struct pw_stats *stat
 #define COUNTER(name, unit, field, help)                                                                               \
     pw_stats_counter(stats, name, unit, help, b->counters, sizeof *b->counters,                                        \
                      offsetof(struct pw_bypass_counters, field))
-    COUNTER("bypass_tlb.lookups", "lookups", lookups, "Lookups in the bypass cache, with every one in the L2 TLB.");
-    COUNTER("bypass_tlb.hits", "lookups", hits, "Those that hit there and not in the L2 TLB; hits of the L2 TLB too.");
-    COUNTER("bypass_tlb.unneeded", "lookups", unneeded, "Those that hit in the L2 TLB itself.");
-    COUNTER("fill.filled", "translations", filled, "Translations that were put into the L2 TLB.");
-    COUNTER("fill.bypassed", "translations", bypassed, "Translations that were put into the bypass cache instead.");
+    COUNTER("bypass_tlb.lookups", "lookups", lookups,
+            "Lookups in the bypass cache, one with each in the L2 TLB. Only with a bypass cache.");
+    COUNTER("bypass_tlb.hits", "lookups", hits,
+            "Those that hit there and not in the L2 TLB itself; l2_tlb.hits has them too. Only with a bypass cache.");
+    COUNTER("bypass_tlb.unneeded", "lookups", unneeded,
+            "Those that hit in the L2 TLB itself. Only with a bypass cache.");
+    COUNTER("fill.filled", "translations", filled,
+            "Translations that were put into the L2 TLB. Only with a bypass cache.");
+    COUNTER("fill.bypassed", "translations", bypassed,
+            "Translations that were put into the bypass cache instead. Only with a bypass cache.");
     COUNTER("fill.late", "lookups", late, NULL);
     COUNTER("fill.due", "translations", arrived, NULL);
 #undef COUNTER

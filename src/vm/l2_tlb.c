@@ -56,8 +56,8 @@ void pw_l2_tlb_register(const struct pw_l2_tlb *t, struct pw_stats *stats, const
     pw_tlb_register(stats, PW_L2_TLB, counters, t->config->enabled);
     if (t->config->enabled && t->config->flush == PW_FLUSH_ALL)
         pw_stats_counter(stats, "l2_tlb.flushes", "flushes",
-                         "Flushes of the L2 TLB and the bypass cache because a translation has changed or gone; only "
-                         "with l2_tlb.flush=all.",
+                         "Flushes of the L2 TLB and the bypass cache, of one entry or more, because a translation has "
+                         "changed or gone. Only with l2_tlb.flush=all.",
                          t->flushes, sizeof *t->flushes, offsetof(struct pw_l2_tlb_flushes, count));
     if (t->bypass.state)
         pw_bypass_tlb_register(&t->bypass, stats, counters);
@@ -94,9 +94,9 @@ unsigned pw_l2_tlb_invalidate(struct pw_l2_tlb *t, pw_asid asid, pw_vpn first, p
     if (f->losses == losses) /* nothing was mapped there, or all has left already */
         return 0;
     f->losses = losses;
-    f->count++;
     for (unsigned i = 0; i < t->apps; i++)
         dropped += drop(t, (pw_asid)i, (pw_vpn){0}, (pw_vpn){1ULL << PW_TABLE_VPN_BITS});
+    f->count += dropped > 0;
     return dropped;
 }
 

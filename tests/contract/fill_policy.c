@@ -4,12 +4,13 @@
 #include "policy/fill/fill_policy.h"
 #include "sim/random.h"
 
-enum { APPS = 3, SMS = 30, WARPS = 48, MISSES = 20000 };
+enum { SMS = 30, WARPS = 48, MISSES = 20000 };
 
-static const uint32_t app_sms[APPS] = {12, 10, 8};
+/* Instances for tests are made for as many applications as there can be; the others have no SMs. */
+static const uint32_t app_sms[PW_MAX_APPS] = {12, 10, 8};
 
 struct use {
-    uint64_t lookups[APPS], hits[APPS];
+    uint64_t lookups[PW_MAX_APPS], hits[PW_MAX_APPS];
 };
 
 static void l2_tlb_use(const void *l2_tlb, unsigned app, uint64_t *out_lookups, uint64_t *out_hits)

@@ -139,7 +139,7 @@ static const struct row rows[] = {
     {"l2_tlb.distance", &plain, "10", "20"},
     {"l2_tlb.ports", &plain, "1", "4"},
     {"l2_tlb.flush", &tokens_of_two, "entries", "all"},
-    {"fill.policy", &tokens, "always", "tokens"},
+    {"fill.policy", &plain, "always", "tokens"},
     {"fill.initial", &tokens, "50", "80"},
     {"fill.step", &tokens, "30", "0"},
     {"fill.band", &tokens, "0", "100"},
