@@ -10,8 +10,8 @@
  * The warps of an application are the slots of its SMs that have had a warp in the epoch (Section 7.4: a bit vector for
  * each core, cleared every epoch, and a counter of its bits). The paper sets a bit when a warp issues for the first
  * time; here it is one that is resident. Each SM gets an equal share of the tokens, the lowest ones what is left over,
- * and in an SM the lowest slots have them: a warp keeps its token until the number falls below its rank. Where all warps
- * have one, so do those that come later in higher slots: then nobody is kept out, as without tokens.
+ * and in an SM the lowest slots have them: a warp keeps its token until the number falls below its rank. Where all
+ * warps have one, so do those that come later in higher slots: then nobody is kept out, as without tokens.
  *
  * The direction register says whether the tokens were raised or lowered the last time they changed. The paper names no
  * use for it, and it has none here. */
