@@ -68,15 +68,16 @@ bool pw_l2_tlb_fill(struct pw_l2_tlb *t, const struct pw_tlb_miss *page, struct 
 {
     if (t->bypass.state)
         pw_bypass_tlb_count_fill(&t->bypass, page->asid, may_fill, source == PW_FROM_ARRIVAL);
-    if (may_fill && source == PW_FROM_WALK) {
-        pw_tlb_insert_walked(&t->tlb, t->tables[page->asid], page->vpn, translation);
-        return pw_tlb_reads_lines(&t->tlb);
+    if (!may_fill) {
+        if (t->bypass.state)
+            pw_bypass_tlb_insert(&t->bypass, page->asid, page->vpn, translation);
+        return false;
     }
-    if (may_fill)
+    if (source == PW_FROM_WALK)
+        pw_tlb_insert_walked(&t->tlb, t->tables[page->asid], page->vpn, translation);
+    else
         pw_tlb_insert(&t->tlb, page->asid, page->vpn, translation);
-    else if (t->bypass.state)
-        pw_bypass_tlb_insert(&t->bypass, page->asid, page->vpn, translation);
-    return false;
+    return pw_tlb_reads_lines(&t->tlb);
 }
 
 static unsigned drop(struct pw_l2_tlb *t, pw_asid asid, pw_vpn first, pw_vpn outer)

@@ -114,6 +114,14 @@ static uint32_t holders(const struct world *w, unsigned app, uint32_t sm)
 static const uint32_t one_app[] = {SMS}, two_apps[] = {4, 2};
 static const char *const defaults[] = {NULL};
 
+/* One application, after a first epoch in which half of its lookups missed. */
+static void make_one(struct world *w, const char *const *sets)
+{
+    make(w, 1, one_app, sets);
+    pass(w, 0, 1000, 500);
+    end_epoch(w);
+}
+
 /* mask-sec52-first-epoch, mask-sec52-initial-tokens, mask-sec6-initial-tokens, mask-sec52-epoch: everybody fills until
  * the end of the first epoch, after 100,000 cycles; then 80% of 384 warps do. */
 static void everybody_fills_in_the_first_epoch_and_the_initial_share_then(void **state)
@@ -136,9 +144,7 @@ static void tokens_go_to_the_lowest_slots_of_equal_shares(void **state)
 {
     (void)state;
     struct world w;
-    make(&w, 1, one_app, defaults);
-    pass(&w, 0, 1000, 500);
-    end_epoch(&w);
+    make_one(&w, defaults);
     for (uint32_t sm = 0; sm < SMS; sm++)
         assert_int_equal(holders(&w, 0, sm), sm ? 51 : 52);
     end(&w);
@@ -273,10 +279,8 @@ static void a_warp_keeps_its_token_until_the_number_falls_below_its_rank(void **
     (void)state;
     static const char *const sets[] = {"band", "0", NULL};
     struct world w;
-    make(&w, 1, one_app, sets);
     uint32_t before[SMS], after;
-    pass(&w, 0, 1000, 500);
-    end_epoch(&w);
+    make_one(&w, sets);
     for (uint32_t sm = 0; sm < SMS; sm++)
         before[sm] = holders(&w, 0, sm);
     static const uint64_t misses[] = {600, 700, 650, 640, 900, 100};
@@ -318,9 +322,7 @@ static void tokens_follow_the_warps_of_the_epoch_when_they_change(void **state)
 {
     (void)state;
     struct world w;
-    make(&w, 1, one_app, defaults);
-    pass(&w, 0, 1000, 500);
-    end_epoch(&w);
+    make_one(&w, defaults);
     for (uint32_t sm = 0; sm < SMS; sm++)
         w.active[sm] = 0xff;
     pass(&w, 0, 1000, 500);
