@@ -49,11 +49,10 @@ enum pw_status pw_policy_choose(const struct pw_policy_family *family, const cha
 
 bool pw_policy_own_name(const char *option, const char *own, char *out, size_t capacity)
 {
-    static const char generic[] = "policy";
-    size_t length = strlen(option), last = sizeof generic - 1;
-    if (length > last && option[length - last - 1] == '.' && !strcmp(option + length - last, generic))
-        length -= last + 1;
-    int written = snprintf(out, capacity, "%.*s.%s", (int)length, option, own);
+    const char *last = strrchr(option, '.');
+    bool generic = last && (!strcmp(last, ".policy") || !strcmp(last, ".schedule"));
+    int length = (int)(generic ? (size_t)(last - option) : strlen(option));
+    int written = snprintf(out, capacity, "%.*s.%s", length, option, own);
     return written >= 0 && (size_t)written < capacity;
 }
 

@@ -6,7 +6,8 @@
  *
  * Options and metrics. A policy is chosen by an option row of type PW_OPTION_POLICY, which lies over a struct
  * pw_policy_choice. The policy's own rows exist only while it is chosen, and so do its metrics. Their names begin with
- * that of the option that chooses, without a last ".policy": "dram.schedule.quota", "fill.epoch".
+ * that of the option that chooses, without a last ".policy" or ".schedule": "uvm.prefetch.depth", "fill.epoch",
+ * "dram.silver_max".
  *
  * Instances. One choice may have many instances (a TLB in every SM, a scheduler in every channel). Each has a state of
  * its own; options and counters are common to them. */

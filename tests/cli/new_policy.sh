@@ -143,17 +143,24 @@ build() {
   ninja -C "$folder/tree/build" pagewalk
 }
 
+own_prefix() { # OPTION: what the names of its policies' options and metrics begin with
+  local own=${1%.policy}
+  echo "${own%.schedule}"
+}
+
 is_listed() { # OPTION...: the policy, and its option and metric under the name of each
-  local option
+  local option own
   for option; do
+    own=$(own_prefix "$option")
     "$pagewalk" list policies --json | grep -E '"name": "extra".*[" ]'"$option"'[",]' || return 1
-    "$pagewalk" list options | grep -E "^${option%.policy}\.period " || return 1
-    "$pagewalk" list metrics | grep -E "^${option%.policy}\.epochs .*Only with $option=extra" || return 1
+    "$pagewalk" list options | grep -E "^$own\.period " || return 1
+    "$pagewalk" list metrics | grep -E "^$own\.epochs .*Only with $option=extra" || return 1
   done
 }
 
 counts_epochs() { # OPTION RUN...: about twice as many with half the period, whichever is set first
-  local option=$1 own=${1%.policy}
+  local option=$1 own
+  own=$(own_prefix "$1")
   shift
   "$pagewalk" run -q "$@" --set "$own.period=500" --set "$option=extra" --json "$folder/a.json" || return 1
   "$pagewalk" run -q "$@" --set "$option=extra" --set "$own.period=250" --json "$folder/b.json" || return 1
@@ -173,7 +180,8 @@ PYTHON
 }
 
 refuses() { # OPTION: without its policy there is no such option
-  local option=$1 own=${1%.policy}
+  local option=$1 own
+  own=$(own_prefix "$1")
   "$pagewalk" run -q -w vecadd:ctas=4:iterations=1 --set "$own.period=500" 2>"$folder/refused" >/dev/null
   [ $? = 2 ] && grep -F "$own.period is an option of $option=extra" "$folder/refused"
 }

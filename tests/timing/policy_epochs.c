@@ -85,17 +85,17 @@ static void a_policy_is_called_at_its_epochs_and_costs_nothing(void **state)
     timed_run(&plain);
     for (pw_cycle period = 1; period < 4 * plain.cycles; period = 7 * period + 1) {
         char set[64];
-        snprintf(set, sizeof set, "sm.schedule.period=%llu", (unsigned long long)period);
+        snprintf(set, sizeof set, "sm.period=%llu", (unsigned long long)period);
         struct timed t = {.kernel = load_once, .sets = {"sm.schedule=rr", "sm.count=3", set}};
         timed_run(&t);
         assert_int_equal(t.cycles, plain.cycles);
         /* In each of three SMs; whether one at the very end is called depends on what else happens in that cycle. */
-        uint64_t epochs = timed_count(&t, "sm.schedule.epochs"), last = timed_count(&t, "sm.schedule.last");
+        uint64_t epochs = timed_count(&t, "sm.epochs"), last = timed_count(&t, "sm.last");
         assert_true(last <= t.cycles && last + period >= t.cycles);
         assert_int_equal(epochs, 3 * (last / period + 1));
         timed_end(&t);
     }
-    assert_int_equal(pw_stats_find(plain.system->stats, "sm.schedule.epochs"), -1);
+    assert_int_equal(pw_stats_find(plain.system->stats, "sm.epochs"), -1);
     timed_end(&plain);
 }
 
@@ -104,10 +104,10 @@ static void each_application_has_counters_of_its_own(void **state)
     (void)state;
     struct timed neighbour = {.kernel = load_once};
     struct timed t = {.kernel = load_once,
-                      .sets = {"sm.schedule=rr", "sm.count=4", "apps.sms=3+1", "sm.schedule.period=1000000"},
+                      .sets = {"sm.schedule=rr", "sm.count=4", "apps.sms=3+1", "sm.period=1000000"},
                       .neighbours = {&neighbour}};
     timed_run(&t);
-    size_t epochs = (size_t)pw_stats_find(t.system->stats, "sm.schedule.epochs");
+    size_t epochs = (size_t)pw_stats_find(t.system->stats, "sm.epochs");
     assert_int_equal(pw_stats_exact(t.system->stats, epochs, 0, NULL, t.system->region_to), 3);
     assert_int_equal(pw_stats_exact(t.system->stats, epochs, 1, NULL, t.system->region_to), 1);
     timed_end(&t);

@@ -316,13 +316,12 @@ static void a_choice_made_by_hand_has_the_defaults(void **state)
     assert_string_equal(f->err.message, "there is no toy choice 'strides'");
 }
 
-static void names_drop_what_only_says_policy(void **state)
+static void names_drop_what_only_says_that_something_is_chosen(void **state)
 {
     (void)state;
-    static const char *const names[][2] = {{"fill.policy", "fill.x"},
-                                           {"uvm.prefetch", "uvm.prefetch.x"},
-                                           {"a.my_policy", "a.my_policy.x"},
-                                           {"policy", "policy.x"}};
+    static const char *const names[][2] = {{"fill.policy", "fill.x"},        {"dram.schedule", "dram.x"},
+                                           {"schedule", "schedule.x"},       {"uvm.prefetch", "uvm.prefetch.x"},
+                                           {"a.my_policy", "a.my_policy.x"}, {"policy", "policy.x"}};
     char text[16];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         assert_true(pw_policy_own_name(names[i][0], "x", text, sizeof text));
@@ -344,7 +343,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(designs_set_and_contradict_them_as_any_option, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_file_sets_gives_way_with_the_policy_it_chose, setup, teardown),
         cmocka_unit_test_setup_teardown(a_choice_made_by_hand_has_the_defaults, setup, teardown),
-        cmocka_unit_test(names_drop_what_only_says_policy),
+        cmocka_unit_test(names_drop_what_only_says_that_something_is_chosen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
