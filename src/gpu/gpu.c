@@ -105,6 +105,7 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                       .sms = c->sm.count,
                                       .apps = g->wiring.apps,
                                       .policies = g->wiring.policies,
+                                      .pressure = g->pressure,
                                       .remote = c->remote,
                                       .link = g->wiring.link};
     enum pw_status status = pw_memory_create(&memory, g->wiring.events, &g->pool, &g->memory, err);
@@ -119,6 +120,7 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                .memory = g->memory,
                                .tables = g->wiring.tables,
                                .timeline = g->wiring.timeline,
+                               .pressure = g->pressure,
                                .sms = g,
                                .translated = pw_lsu_translated,
                                .faulted = pw_lsu_faulted,
@@ -158,6 +160,7 @@ static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
     g->loads = (struct pw_load *)(void *)((unsigned char *)g->lsu_entries + c->count * entries);
     g->tlb_waiting = calloc((size_t)c->count * g->config.l1_tlb.tlb.mshrs, sizeof *g->tlb_waiting);
     g->launches = calloc(apps, sizeof *g->launches);
+    g->pressure = calloc(apps, sizeof *g->pressure);
     g->counters = calloc(apps, sizeof *g->counters);
     g->open = calloc(apps, sizeof *g->open);
     g->tlb_counters = calloc(apps, sizeof *g->tlb_counters);
@@ -165,8 +168,8 @@ static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
     g->warp_pool = pw_warp_pool_create(err);
     if (g->wiring.uvm && !pw_gpu_extend_frames(g, g->wiring.frames))
         return pw_fail_memory(err, "frames");
-    if (!g->tlb_waiting || !g->launches || !g->counters || !g->open || !g->tlb_counters || !g->l1d_counters ||
-        !g->warp_pool)
+    if (!g->tlb_waiting || !g->launches || !g->pressure || !g->counters || !g->open || !g->tlb_counters ||
+        !g->l1d_counters || !g->warp_pool)
         return pw_fail_memory(err, "GPU");
     return PW_OK;
 }
@@ -282,6 +285,7 @@ void pw_gpu_destroy(struct pw_gpu *g)
     pw_host_memory_free(g->sms);
     free(g->tlb_waiting);
     free(g->launches);
+    free(g->pressure);
     free(g->frame_use);
     free(g->counters);
     free(g->open);

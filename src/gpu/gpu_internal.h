@@ -166,6 +166,7 @@ struct pw_gpu {
     struct pw_fault_wait_pool fault_waits;
     struct pw_memory *memory;
     struct pw_mmu *mmu;
+    struct pw_walk_pressure *pressure; /* by application: from the MMU to the DRAM schedule */
     struct pw_warp_pool *warp_pool;
     const struct pw_warp_policy *schedule;
     struct pw_policy_use schedule_use;

@@ -90,20 +90,6 @@ static inline int32_t since_base(const struct pw_dram_view *v, uint64_t clock)
     return (int32_t)(clock - v->base);
 }
 
-/* Whoever traces the commands also has them checked against what dram_policy.h asks of a policy. */
-__attribute__((noinline, cold)) static void trace(struct pw_dram_channel *c, enum pw_dram_command_kind kind,
-                                                  uint32_t bank, uint64_t at, const struct pw_request *r)
-{
-    const struct pw_dram_view *v = &c->view;
-    bool row_command = kind == PW_DRAM_PRECHARGE || kind == PW_DRAM_ACTIVATE;
-    assert(row_command || (v->column_at[bank] <= since_base(v, at) && v->column_from <= at));
-    assert(!row_command || v->row_at[bank] <= since_base(v, at));
-    assert(!row_command || v->side->others >> bank & 1 || (c->closes_rows && kind == PW_DRAM_PRECHARGE));
-    assert(kind != PW_DRAM_ACTIVATE || v->activate_from <= at);
-    struct pw_dram_command command = {kind, bank, c->bank[bank].row, at, r};
-    c->wiring.trace(c->wiring.client, &command);
-}
-
 struct pw_dram_choice pw_dram_choose_or_close(void *channel, const struct pw_dram_view *v)
 {
     struct pw_dram_channel *c = channel;
@@ -147,8 +133,8 @@ static void choose(struct pw_dram_channel *c)
 static void precharge(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
 {
     struct pw_dram_view *v = &c->view;
-    if (__builtin_expect(c->wiring.trace != NULL, 0))
-        trace(c, PW_DRAM_PRECHARGE, bank, at, NULL);
+    if (__builtin_expect(c->watched, 0))
+        pw_dram_watch(c, PW_DRAM_PRECHARGE, bank, at, NULL);
     v->open &= ~(1ULL << bank);
     v->row_at[bank] = since_base(v, pw_dram_later(at + c->config.rp, c->bank[bank].activate_at));
     c->bank[bank].first_use = v->side->others >> bank & 1 ? PW_ROW_CONFLICT : PW_ROW_MISS;
@@ -160,10 +146,11 @@ static void activate(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
 {
     struct pw_dram_view *v = &c->view;
     const struct pw_dram_config *cfg = &c->config;
-    uint32_t row = c->queue.links[c->served->list[bank].other].row;
+    uint16_t first = c->served->list[bank].other;
+    uint32_t row = c->queue.links[first].row;
     c->bank[bank].row = row;
-    if (__builtin_expect(c->wiring.trace != NULL, 0))
-        trace(c, PW_DRAM_ACTIVATE, bank, at, NULL);
+    if (__builtin_expect(c->watched, 0))
+        pw_dram_watch(c, PW_DRAM_ACTIVATE, bank, at, &c->queue.entries[first]);
     v->open |= 1ULL << bank;
     v->column_at[bank] = since_base(v, at + cfg->rcd);
     v->row_at[bank] = since_base(v, at + cfg->ras);
@@ -251,8 +238,8 @@ enter(struct pw_dram_channel *c, const struct pw_dram_arrival *a, unsigned queue
     assert(c->count[queue] < c->limit[queue]);
     c->count[queue]++;
     c->inside[write]++;
-    uint64_t rank = write ? 0 : queue;
-    struct pw_dram_entry entry = {.age = rank << PW_DRAM_RANK_SHIFT | c->entered++, .queued = now, .r = a->r};
+    uint64_t rank = write ? 0 : queue, age = rank << PW_DRAM_RANK_SHIFT | c->entered++ << PW_DRAM_APP_BITS | a->app;
+    struct pw_dram_entry entry = {.age = age, .queued = now, .r = a->r};
     bool first = pw_dram_queue_add(&c->queue, &c->queue.side[write], at.bank, at.row, at.open, entry);
     bool turned = update_side(c), visible = write == c->view.write || c->closes_rows;
     return (struct entrance){at.bank, at.open, turned, turned || (first && visible)};
@@ -268,13 +255,10 @@ static inline void expect(struct pw_dram_channel *c, unsigned queue)
     c->next_arrival = next;
 }
 
-/* A request leaves its queue at clock `at`; the first that has waited for a place, if any, takes it. */
-static void leave(struct pw_dram_channel *c, unsigned queue, uint64_t at)
+/* A request has left a full queue at clock `at`; the first that has waited for a place, if any, takes it. */
+static void admit(struct pw_dram_channel *c, unsigned queue, uint64_t at)
 {
     struct pw_dram_arrivals *sent = &c->arrivals[queue];
-    bool was_full = c->count[queue]-- == c->limit[queue];
-    if (!was_full)
-        return;
     if (pw_dram_arrivals_next(sent) <= at)
         enter(c, pw_dram_arrivals_take(sent), queue, pw_dram_clock_begin(&c->clock, at));
     expect(c, queue);
@@ -288,13 +272,14 @@ static void issue_column(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
     struct pw_request *r = e->r;
     assert(r);
     const struct pw_dram_burst *b = &c->burst[r->sectors & 15];
-    if (__builtin_expect(c->wiring.trace != NULL, 0))
-        trace(c, write ? PW_DRAM_WRITE : PW_DRAM_READ, bank, at, r);
+    if (__builtin_expect(c->watched, 0))
+        pw_dram_watch(c, write ? PW_DRAM_WRITE : PW_DRAM_READ, bank, at, e);
     struct pw_dram_counters *n = &c->wiring.counters[r->app];
     count_column(n, r->kind == PW_REQUEST_WALK, b, c->bank[bank].first_use);
     c->bank[bank].first_use = PW_ROW_HIT;
-    unsigned queue = write ? PW_DRAM_WRITES : (unsigned)(e->age >> PW_DRAM_RANK_SHIFT);
+    unsigned queue = write ? PW_DRAM_WRITES : pw_dram_rank_of(e->age);
     c->inside[write]--;
+    bool was_full = c->count[queue]-- == c->limit[queue];
     uint64_t next = at + b->span + c->step;
     c->column_from[write] = c->view.column_from = next;
     if (write) {
@@ -313,7 +298,8 @@ static void issue_column(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
         update_side(c);
         finish_read(c, e, n, end);
     }
-    leave(c, queue, at);
+    if (was_full)
+        admit(c, queue, at);
 }
 
 /* Carries out what was chosen and chooses for the next clock to be looked at. */
@@ -478,9 +464,9 @@ void pw_dram_submit(struct pw_dram_channel *c, struct pw_request *r, uint32_t lo
 {
     unsigned queue = PW_DRAM_WRITES;
     if (r->kind != PW_REQUEST_WRITEBACK)
-        queue = c->policy->rank ? c->policy->rank(c->policy_state, r) : 0;
+        queue = c->policy->rank ? c->policy->rank(c->policy_state, r->app, r->level) : 0;
     assert(r->sectors & 15 && queue < PW_DRAM_QUEUES);
-    struct pw_dram_arrival a = {pw_dram_clock_first(&c->clock, at), at, r, local_line};
+    struct pw_dram_arrival a = {pw_dram_clock_first(&c->clock, at), at, r, local_line, r->app};
     if (!pw_dram_arrivals_add(&c->arrivals[queue], &a))
         pw_events_out_of_memory(c->wiring.events);
     else if (a.clock < c->due[queue] && c->count[queue] < c->limit[queue])

@@ -72,6 +72,7 @@ struct pw_dram_wiring {
     struct pw_events *events;
     struct pw_dram_counters *counters; /* indexed by application */
     struct pw_policy_use *schedule;    /* of all channels */
+    struct pw_walk_pressure *pressure; /* for the schedule, or NULL */
     uint32_t channel;                  /* its number */
     uint32_t core_mhz;
     void *client; /* the L2 slices of this channel; a callback may submit */

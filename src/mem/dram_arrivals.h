@@ -16,6 +16,7 @@ struct pw_dram_arrival {
     pw_cycle cycle;
     struct pw_request *r;
     uint32_t line; /* its number within the channel */
+    pw_asid app;
 };
 
 struct pw_dram_arrivals {

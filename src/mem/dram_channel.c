@@ -62,8 +62,10 @@ static void prepare_banks(struct pw_dram_channel *c)
 
 static enum pw_status create_policy(struct pw_dram_channel *c, struct pw_error *err)
 {
-    const struct pw_dram_environment environment = {
-        .channel = c->wiring.channel, .read_queue = c->config.read_queue, .write_queue = c->config.write_queue};
+    const struct pw_dram_environment environment = {.channel = c->wiring.channel,
+                                                    .read_queue = c->config.read_queue,
+                                                    .write_queue = c->config.write_queue,
+                                                    .pressure = c->wiring.pressure};
     enum pw_status status = pw_policy_use_add(c->wiring.schedule, &environment, &c->policy_state, err);
     c->choose = c->closes_rows ? pw_dram_choose_or_close : c->policy->choose;
     c->chooser = c->closes_rows ? c : c->policy_state;
@@ -92,6 +94,7 @@ enum pw_status pw_dram_channel_create(const struct pw_dram_config *config, const
     c->ranks = c->policy->rank ? PW_DRAM_RANKS : 1;
     c->group = config->write_high - config->write_low;
     c->closes_rows = config->rows == PW_DRAM_ROWS_CLOSED;
+    c->watched = wiring->trace || c->policy->issued;
     prepare_banks(c);
     prepare_bursts(c);
     status = pw_dram_queue_init(&c->queue, divide_places(c)) ? create_policy(c, err)

@@ -1,4 +1,5 @@
-/* The insides of a DRAM channel, common to dram.c (commands) and dram_channel.c (how it is put together). */
+/* The insides of a DRAM channel, common to dram.c (commands), dram_watch.c (who hears of them) and dram_channel.c (how it
+ * is put together). */
 #ifndef PW_MEM_DRAM_INTERNAL_H
 #define PW_MEM_DRAM_INTERNAL_H
 
@@ -40,6 +41,7 @@ struct pw_dram_channel {
     uint32_t count[PW_DRAM_QUEUES], limit[PW_DRAM_QUEUES];
     unsigned ranks;         /* of reads that there are */
     bool closes_rows;       /* that no request waits for */
+    bool watched;           /* somebody hears of its commands */
     bool within_cycle;      /* to_data may be less than a core cycle */
     uint32_t to_data;       /* clocks from a read's column access to its last data, at least */
     uint32_t group;         /* writes, or reads after them, in one turn while both wait */
@@ -64,5 +66,10 @@ struct pw_dram_channel {
 /* What a channel with closed rows does next: a clock that the schedule leaves free precharges an open bank for whose
  * row neither reads nor writes wait. */
 struct pw_dram_choice pw_dram_choose_or_close(void *channel, const struct pw_dram_view *v);
+
+/* Tells whoever watches the channel of a command, which is about to be carried out: the trace, and the policy. `e` is
+ * the request that it is for, NULL of a precharge. */
+void pw_dram_watch(struct pw_dram_channel *c, enum pw_dram_command_kind kind, uint32_t bank, uint64_t at,
+                   const struct pw_dram_entry *e);
 
 #endif

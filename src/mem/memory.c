@@ -193,6 +193,7 @@ static enum pw_status create_channels(struct pw_memory *m, struct pw_error *err)
         struct pw_dram_wiring wiring = {.events = m->events,
                                         .counters = m->dram_counters,
                                         .schedule = &m->schedule_use,
+                                        .pressure = m->config.pressure,
                                         .channel = i,
                                         .core_mhz = m->config.core_mhz,
                                         .client = c,

@@ -40,6 +40,7 @@ struct pw_memory_config {
     struct pw_policies *policies; /* of the machine; NULL: nobody registers them or calls them at epochs */
     struct pw_remote_config remote;
     struct pw_link *link;                   /* to host memory, which lies behind device memory; NULL: there is none */
+    struct pw_walk_pressure *pressure;      /* by application, for the DRAM schedule; or NULL */
     const struct pw_l2_walks_policy *walks; /* instead of the one that l2.walks names; NULL: that one */
 };
 

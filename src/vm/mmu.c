@@ -338,6 +338,7 @@ enum pw_status pw_mmu_create(const struct pw_mmu_config *config, const struct pw
                                   .memory = wiring->memory,
                                   .tables = wiring->tables,
                                   .timeline = wiring->timeline,
+                                  .pressure = wiring->pressure,
                                   .client = m,
                                   .done = walk_done};
     struct pw_l2_tlb_setup tlb = {.config = &m->config.l2_tlb,

@@ -156,11 +156,10 @@ static enum pw_status walks_first_init(void *state, const struct pw_policy_setup
     return PW_OK;
 }
 
-static unsigned walks_first_rank(void *state, const struct pw_request *r)
+static unsigned walks_first_rank(void *state, pw_asid app, unsigned level)
 {
-    assert_int_not_equal(r->kind, WRITE);
-    ((struct walks_first *)state)->counters[r->app].ranked++;
-    return r->kind == PW_REQUEST_WALK && r->level ? 0 : 1;
+    ((struct walks_first *)state)->counters[app].ranked++;
+    return level ? 0 : 1;
 }
 
 static struct pw_dram_choice walks_first_choose(void *state, const struct pw_dram_view *v)

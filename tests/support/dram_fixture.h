@@ -32,6 +32,7 @@ struct dram_fixture {
     struct pw_events *events;
     struct pw_dram_channel *channel;
     struct pw_dram_counters counters[PW_MAX_APPS];
+    struct pw_walk_pressure pressure[PW_MAX_APPS];
     struct dram_item *items; /* in the order they were added, which is the order of arrival */
     size_t item_count;
     struct pw_dram_command *commands;
@@ -103,8 +104,9 @@ static inline void dram_fixture_trace(void *client, const struct pw_dram_command
 }
 
 /* `policy` instead of the one that the configuration chooses, where it is not NULL. */
-static inline struct dram_fixture *dram_fixture_with(struct pw_dram_config config, uint32_t core_mhz,
-                                                     const struct pw_dram_policy *policy, uint32_t channel)
+static inline struct dram_fixture *dram_fixture_for(struct pw_dram_config config, uint32_t core_mhz,
+                                                    const struct pw_dram_policy *policy, uint32_t channel,
+                                                    unsigned apps)
 {
     struct dram_fixture *f = calloc(1, sizeof(*f));
     struct pw_error err;
@@ -117,6 +119,7 @@ static inline struct dram_fixture *dram_fixture_with(struct pw_dram_config confi
         .events = f->events,
         .counters = f->counters,
         .schedule = &f->schedule,
+        .pressure = f->pressure,
         .channel = channel,
         .core_mhz = core_mhz,
         .client = f,
@@ -124,10 +127,16 @@ static inline struct dram_fixture *dram_fixture_with(struct pw_dram_config confi
         .write_done = dram_fixture_given_back,
         .trace = dram_fixture_trace,
     };
-    if (pw_policy_use_init(&f->schedule, &f->policies, "dram.schedule", head, &config.schedule, PW_MAX_APPS, &err) ||
+    if (pw_policy_use_init(&f->schedule, &f->policies, "dram.schedule", head, &config.schedule, apps, &err) ||
         pw_dram_channel_create(&config, &f->wiring, &f->channel, &err))
         fail_msg("%s", err.message);
     return f;
+}
+
+static inline struct dram_fixture *dram_fixture_with(struct pw_dram_config config, uint32_t core_mhz,
+                                                     const struct pw_dram_policy *policy, uint32_t channel)
+{
+    return dram_fixture_for(config, core_mhz, policy, channel, PW_MAX_APPS);
 }
 
 static inline struct dram_fixture *dram_fixture_create(struct pw_dram_config config, uint32_t core_mhz,

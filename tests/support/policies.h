@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include <string.h>
+
 enum { POLICIES_CLOCK_MHZ = 1000 };
 
 static inline struct pw_policy_choice policy_choice(const struct pw_policy_family *family, const char *name)
@@ -20,6 +22,18 @@ static inline struct pw_policy_choice policy_choice(const struct pw_policy_famil
     if (pw_policy_choose(family, name, POLICIES_CLOCK_MHZ, &choice, &err) != PW_OK)
         fail_msg("%s", err.message);
     return choice;
+}
+
+/* Sets an option of the chosen policy's own. */
+static inline void policy_set(const struct pw_policy_family *family, struct pw_policy_choice *choice, const char *name,
+                              const char *value)
+{
+    struct pw_error err;
+    const struct pw_option *row = pw_policy_chosen(family, choice)->options;
+    while (row->name && strcmp(row->name, name) != 0)
+        row++;
+    if (!row->name || pw_option_parse(row, value, POLICIES_CLOCK_MHZ, choice->options + row->offset, &err) != PW_OK)
+        fail_msg("%s=%s: %s", name, value, row->name ? err.message : "no such option");
 }
 
 /* For an option that may say "same". */

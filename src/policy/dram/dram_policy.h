@@ -4,13 +4,11 @@
  * command. It moves nothing itself. Reads and writes wait apart and the channel decides which of the two it serves
  * (write drain); the view shows only the side that is being served.
  *
- * Order. `rank` is called exactly once for each read, when it is sent to the channel (dram.path before it arrives), and
- * sees the whole request (application, kind, level of the page table). Each rank has a queue of its own, and a read
- * waits before it only while that one is full; writes have no ranks. A request's `age` is (rank << PW_DRAM_RANK_SHIFT)
- * + the number of requests that have entered before it, so one comparison orders two requests by rank and then by
- * arrival. A policy without ranks leaves it NULL. The golden, silver and normal queues of MASK, Section 5.4, are three
- * ranks: a page-table read is 0, a data request of the application whose turn it is (a quota counted in the policy's
- * state) is 1, everything else 2; `entries` gives their sizes.
+ * Order. `rank` is called exactly once for each read, when it is sent to the channel (dram.path before it arrives), with
+ * its application and the level of the page table that it reads, 0 for data. Each rank has a queue of its own, and a read
+ * waits before it only while that one is full; writes have no ranks. A request's `age` has its rank in the highest bits,
+ * then the number of requests that have entered before it, and its application in the lowest, so one comparison orders
+ * two requests by rank and then by arrival. A policy without ranks leaves it NULL.
  *
  * Turns. Ranks in `ends_write_turn` do not wait for writes: such a read ends a turn of writing when it enters its
  * queue, after the command under way, and there is no other turn until none of them is left. A policy that puts reads
@@ -25,7 +23,8 @@
  * PW_DRAM_ROW      works for the bank's first request for another row: precharges the bank when a row is open and
  *                  activates the request's row when none is. The bank must be in `others` and pw_dram_row_at must not
  *                  lie after the clock. Requests for the row that is closed go back among the others.
- * A policy must not wait for ever while a request is there. What an epoch changes shows in the commands that issue
+ * A policy must not wait for ever while a request is there. `choose` may be asked often before a command goes; what a
+ * policy has to know of those that went, it hears through `issued`. What an epoch changes shows in the commands that issue
  * from then on. The channel checks the timings of a command only where its commands are traced, as they are in the
  * tests.
  *
@@ -40,9 +39,19 @@
 
 #include "sim/policy.h"
 
-struct pw_request;
+enum { PW_DRAM_MAX_BANKS = 64, PW_DRAM_RANKS = 4, PW_DRAM_RANK_SHIFT = 60, PW_DRAM_APP_BITS = 8 };
 
-enum { PW_DRAM_MAX_BANKS = 64, PW_DRAM_RANKS = 4, PW_DRAM_RANK_SHIFT = 60 };
+static inline unsigned pw_dram_rank_of(uint64_t age)
+{
+    return (unsigned)(age >> PW_DRAM_RANK_SHIFT);
+}
+
+/* Of a write-back: the application that displaced the line. */
+static inline pw_asid pw_dram_app_of(uint64_t age)
+{
+    return (pw_asid)age;
+}
+_Static_assert(sizeof(pw_asid) * 8 == PW_DRAM_APP_BITS, "an application is the lowest bits of an age");
 
 /* The requests of one side: each bank has two lists in order of age, of which a policy sees the first's. */
 struct pw_dram_side {
@@ -74,18 +83,34 @@ struct pw_dram_choice {
     uint64_t at; /* its clock; of PW_DRAM_WAIT: when to ask again, PW_NEVER where no request is there */
 };
 
+/* A command that has issued for a request: PW_DRAM_ROW activated its row, PW_DRAM_COLUMN transferred it. */
+struct pw_dram_issued {
+    enum pw_dram_action action;
+    bool write;
+    uint64_t age;    /* of the request */
+    pw_cycle waited; /* core cycles since it entered its queue */
+};
+
+/* How much an application's page walks hold up: the page walker (vm/walker.c) keeps it, one for each application. */
+struct pw_walk_pressure {
+    uint32_t walks;   /* under way or queued */
+    uint32_t stalled; /* most warps of an SM that waited for one walk, of those that ended since somebody set it to 0 */
+};
+
 /* A policy has an instance in each channel. */
 struct pw_dram_environment {
-    uint32_t channel;                 /* its number */
-    uint32_t read_queue, write_queue; /* places */
+    uint32_t channel;                  /* its number */
+    uint32_t read_queue, write_queue;  /* places */
+    struct pw_walk_pressure *pressure; /* by application; of all channels; NULL: there are no page walks */
 };
 
 struct pw_dram_policy {
     struct pw_policy head;
     uint32_t entries[PW_DRAM_RANKS]; /* places for reads of each rank; 0: as many as the read queue has */
     uint8_t ends_write_turn;         /* ranks, one bit each */
-    unsigned (*rank)(void *state, const struct pw_request *r); /* 0 (first) to PW_DRAM_RANKS - 1; may be NULL */
+    unsigned (*rank)(void *state, pw_asid app, unsigned level); /* 0 (first) to PW_DRAM_RANKS - 1; may be NULL */
     struct pw_dram_choice (*choose)(void *state, const struct pw_dram_view *view);
+    void (*issued)(void *state, const struct pw_dram_issued *command); /* may be NULL */
 };
 
 extern const struct pw_policy_family pw_dram_family;
