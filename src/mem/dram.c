@@ -238,8 +238,9 @@ enter(struct pw_dram_channel *c, const struct pw_dram_arrival *a, unsigned queue
     assert(c->count[queue] < c->limit[queue]);
     c->count[queue]++;
     c->inside[write]++;
-    uint64_t rank = write ? 0 : queue, age = rank << PW_DRAM_RANK_SHIFT | c->entered++ << PW_DRAM_APP_BITS | a->app;
-    struct pw_dram_entry entry = {.age = age, .queued = now, .r = a->r};
+    uint64_t rank = write ? 0 : queue;
+    struct pw_dram_entry entry = {rank << PW_DRAM_RANK_SHIFT | c->next_age | a->app, now, a->r};
+    c->next_age += 1 << PW_DRAM_APP_BITS;
     bool first = pw_dram_queue_add(&c->queue, &c->queue.side[write], at.bank, at.row, at.open, entry);
     bool turned = update_side(c), visible = write == c->view.write || c->closes_rows;
     return (struct entrance){at.bank, at.open, turned, turned || (first && visible)};
@@ -279,7 +280,7 @@ static void issue_column(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
     c->bank[bank].first_use = PW_ROW_HIT;
     unsigned queue = write ? PW_DRAM_WRITES : pw_dram_rank_of(e->age);
     c->inside[write]--;
-    bool was_full = c->count[queue]-- == c->limit[queue];
+    c->count[queue]--;
     uint64_t next = at + b->span + c->step;
     c->column_from[write] = c->view.column_from = next;
     if (write) {
@@ -298,7 +299,7 @@ static void issue_column(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
         update_side(c);
         finish_read(c, e, n, end);
     }
-    if (was_full)
+    if (c->count[queue] + 1 == c->limit[queue])
         admit(c, queue, at);
 }
 

@@ -48,7 +48,8 @@ struct pw_dram_channel {
     uint32_t drained, owed; /* writes issued in this turn; reads still due before the next turn of writes */
     uint32_t step;          /* clocks between two column commands */
     uint32_t line_bits, bank_bits, bank_mask;
-    uint64_t in_flight, entered;
+    uint64_t in_flight;
+    uint64_t next_age; /* of the next request that enters, without its rank and application */
     struct pw_dram_look look;
     struct pw_dram_clock clock;
     const struct pw_dram_policy *policy;

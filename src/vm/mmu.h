@@ -56,7 +56,7 @@ struct pw_mmu_wiring {
     struct pw_memory *memory;
     const struct pw_page_table *const *tables; /* by address space */
     struct pw_timeline *timeline;              /* or NULL */
-    struct pw_walk_pressure *pressure;         /* by application, kept by the walker; or NULL */
+    struct pw_walk_pressure *pressure;         /* by application, kept by the walker */
     void *sms;
     /* The translation that was asked for is at its SM; not present: the page has left meanwhile, and the SM has to ask
      * again. Returns the number of warps that waited. */

@@ -121,8 +121,7 @@ static void finish(struct pw_walker *w, uint32_t id, pw_cycle now)
     c->active += now - k->begun;
     k->state = NOT_WANTED;
     w->active--;
-    if (w->wiring.pressure)
-        w->wiring.pressure[k->asid].walks--;
+    w->wiring.pressure[k->asid].walks--;
     if (w->wiring.timeline)
         record_finish(w, k, now);
     w->wiring.done(w->wiring.client, id, result(w, k), now);
@@ -275,8 +274,7 @@ void pw_walker_start(struct pw_walker *w, uint32_t id, pw_asid asid, pw_vpn vpn,
     k->next = NO_WALK;
     k->state = QUEUED;
     w->counters[asid].count++;
-    if (w->wiring.pressure)
-        w->wiring.pressure[asid].walks++;
+    w->wiring.pressure[asid].walks++;
     if (w->queued)
         w->walks[w->queue_last].next = id;
     else
@@ -394,9 +392,8 @@ void pw_walker_count_stalled(struct pw_walker *w, pw_asid asid, unsigned warps)
     w->counters[asid].sms_stalled++;
     if (warps > w->most_warps_stalled)
         w->most_warps_stalled = warps;
-    struct pw_walk_pressure *pressure = w->wiring.pressure ? &w->wiring.pressure[asid] : NULL;
-    if (pressure && warps > pressure->stalled)
-        pressure->stalled = warps;
+    if (warps > w->wiring.pressure[asid].stalled)
+        w->wiring.pressure[asid].stalled = warps;
 }
 
 void pw_walker_flush_cache(struct pw_walker *w)

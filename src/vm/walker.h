@@ -61,7 +61,7 @@ struct pw_walker_wiring {
     struct pw_memory *memory;
     const struct pw_page_table *const *tables;
     struct pw_timeline *timeline;      /* or NULL */
-    struct pw_walk_pressure *pressure; /* by application, to be kept; or NULL */
+    struct pw_walk_pressure *pressure; /* by application, to be kept */
     void *client;
     /* Walk `id` has ended at `now`; its id may be used again at once. */
     void (*done)(void *client, uint32_t id, struct pw_translation translation, pw_cycle now);

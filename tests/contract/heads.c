@@ -2,6 +2,7 @@
  * rows that accept their own defaults and stay within their struct, metrics within the counters, and instances that
  * can be made. */
 #include "policies.h"
+#include "policy/dram/dram_policy.h"
 #include "policy/evict/evict_policy.h"
 #include "policy/families.h"
 #include "policy/frame/frame_policy.h"
@@ -139,6 +140,7 @@ struct world {
     struct pw_prefetch_environment prefetch;
     struct pw_evict_environment evict;
     struct pw_warp_environment warp;
+    struct pw_dram_environment dram;
 };
 
 /* What the instances of a family are made from; NULL where that needs more than there is here, or nothing. */
@@ -148,6 +150,7 @@ static const void *environment_of(const struct world *w, const struct pw_policy_
            : family == &pw_prefetch_family ? (const void *)&w->prefetch
            : family == &pw_evict_family    ? (const void *)&w->evict
            : family == &pw_warp_family     ? (const void *)&w->warp
+           : family == &pw_dram_family     ? (const void *)&w->dram
                                            : NULL;
 }
 

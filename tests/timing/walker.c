@@ -22,6 +22,7 @@ struct fixture {
     struct pw_page_table *owned[APPS];
     const struct pw_page_table *tables[APPS];
     struct pw_mmu *mmu;
+    struct pw_walk_pressure pressure[APPS];
     struct pw_stats *stats;
     struct answer answers[ANSWERS];
     unsigned count;
@@ -95,6 +96,7 @@ static struct fixture *create(const char *machine, const char *const *sets)
     struct pw_mmu_wiring wiring = {.events = f->events,
                                    .pool = &f->pool,
                                    .tables = f->tables,
+                                   .pressure = f->pressure,
                                    .sms = f,
                                    .translated = translated,
                                    .unmapped = unmapped,
