@@ -45,8 +45,9 @@ static inline void memory_fixture_answered(void *fixture, struct pw_request *r, 
         memory_fixture_send(b, 4, b->again, 1);
 }
 
-static inline struct memory_fixture *memory_fixture_create(const char *policy, const struct pw_l2_walks_policy *instead,
-                                                           uint32_t mshrs, bool sectored)
+static inline struct memory_fixture *memory_fixture_with(const char *policy, const struct pw_l2_walks_policy *instead,
+                                                         uint32_t mshrs, bool sectored,
+                                                         struct pw_policy_choice schedule)
 {
     struct memory_fixture *b = calloc(1, sizeof *b);
     struct pw_error err;
@@ -57,6 +58,7 @@ static inline struct memory_fixture *memory_fixture_create(const char *policy, c
         assert_int_equal(pw_option_parse(o, o->fallback, 1000, (char *)&b->config.crossbar + o->offset, &err), PW_OK);
     b->config.l2.walks = policy_choice(&pw_l2_walks_family, policy);
     b->config.core_mhz = b->config.dram.clock_mhz;
+    b->config.dram.schedule = schedule;
     b->config.dram.channels = b->config.l2.slices = 1;
     b->config.dram.path = DRAM_PATH;
     b->config.l2.path = L2_PATH;
@@ -73,6 +75,12 @@ static inline struct memory_fixture *memory_fixture_create(const char *policy, c
                                                              .managed = memory_fixture_answered});
     pw_policies_begin(&b->policies, b->events);
     return b;
+}
+
+static inline struct memory_fixture *memory_fixture_create(const char *policy, const struct pw_l2_walks_policy *instead,
+                                                           uint32_t mshrs, bool sectored)
+{
+    return memory_fixture_with(policy, instead, mshrs, sectored, dram_default_config().schedule);
 }
 
 /* Runs to the end: everything has been memory_fixture_answered, and the L2's counters add up. */

@@ -141,7 +141,7 @@ static inline void machine_choose_memory(struct random_machine *m, struct pw_ran
     machine_set(m, "dram.banks", 1U << pw_random_below(r, 5));
     machine_set(m, "dram.read_queue", machine_between(r, 1, 12));
     machine_set(m, "dram.path", machine_between(r, 0, 30));
-    machine_set_text(m, "dram.schedule", machine_one_of(r, "fr-fcfs", "fcfs"));
+    machine_set_text(m, "dram.schedule", machine_any_policy(r, &pw_dram_family));
     machine_set_text(m, "dram.interleave", machine_one_of(r, "line", "page"));
 }
 

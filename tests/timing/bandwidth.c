@@ -37,19 +37,32 @@ static void assert_near(double value, double peak, const char *what)
 static const char *const machines[] = {"mosaic", "volta"};
 
 /* Peak: channels times bus width times the ratio of the clocks. */
+static void expect_peak(const char *machine, uint64_t lines, const char *schedule)
+{
+    struct timed t = {.machine = machine, .bytes = 32 << 20, .sets = {schedule}, .n = {0, 1, lines, PW_OP_LOAD}};
+    double value = rate(&t);
+    const struct pw_dram_config *d = &t.config.gpu.dram;
+    double peak = (double)d->channels * d->bytes_per_clock * d->clock_mhz / t.config.gpu.clock_mhz;
+    assert_int_equal(timed_count(&t, "dram.data.bytes"), t.bytes);
+    timed_end(&t);
+    assert_near(value, peak, machine);
+}
+
 static void a_stream_reaches_the_peak_of_dram(void **state)
 {
     (void)state;
     for (unsigned m = 0; m < 2; m++)
-        for (uint64_t lines = 1; lines <= 4; lines += 3) {
-            struct timed t = {.machine = machines[m], .bytes = 32 << 20, .n = {0, 1, lines, PW_OP_LOAD}};
-            double value = rate(&t);
-            const struct pw_dram_config *d = &t.config.gpu.dram;
-            double peak = (double)d->channels * d->bytes_per_clock * d->clock_mhz / t.config.gpu.clock_mhz;
-            assert_int_equal(timed_count(&t, "dram.data.bytes"), t.bytes);
-            timed_end(&t);
-            assert_near(value, peak, machines[m]);
-        }
+        for (uint64_t lines = 1; lines <= 4; lines += 3)
+            expect_peak(machines[m], lines, "dram.schedule=fr-fcfs");
+}
+
+static void a_schedule_with_ranks_or_turns_reaches_it_too(void **state)
+{
+    (void)state;
+    for (unsigned m = 0; m < 2; m++) {
+        expect_peak(machines[m], 4, "dram.schedule=address-space");
+        expect_peak(machines[m], 4, "dram.schedule=fr-rr");
+    }
 }
 
 /* What fits into the L2 comes through the port of the one SM that reads it, or goes out through it. */
@@ -84,6 +97,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stream_reaches_the_peak_of_dram),
+        cmocka_unit_test(a_schedule_with_ranks_or_turns_reaches_it_too),
         cmocka_unit_test(an_sm_reads_and_writes_the_l2_as_fast_as_its_port),
         cmocka_unit_test(all_sms_read_the_l2_as_fast_as_its_slices),
     };

@@ -1,6 +1,7 @@
 /* Exact clocks of open and closed rows: what an access to an idle channel costs, when a row is closed, and that
- * requests which wait for a row keep it open. */
+ * requests which wait for a row keep it open. As far as they must, all schedules agree. */
 #include "dram_fixture.h"
+#include "policies.h"
 
 #define READ PW_REQUEST_READ
 #define WRITE PW_REQUEST_WRITEBACK
@@ -9,6 +10,14 @@ static struct pw_dram_config config_with(enum pw_dram_rows rows)
 {
     struct pw_dram_config c = dram_default_config();
     c.rows = rows;
+    return c;
+}
+
+#define EACH_SCHEDULE(policy) for (const struct pw_policy *const *policy = pw_dram_family.policies; *policy; policy++)
+
+static struct pw_dram_config scheduled(struct pw_dram_config c, const struct pw_policy *policy)
+{
+    c.schedule = policy_choice(&pw_dram_family, policy->name);
     return c;
 }
 
@@ -23,11 +32,10 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static void an_idle_channel_answers_in_these_clocks(void **state)
+static void check_idle_channel(const struct pw_policy *policy)
 {
-    (void)state;
     for (uint32_t rows = PW_DRAM_ROWS_OPEN; rows <= PW_DRAM_ROWS_CLOSED; rows++) {
-        struct pw_dram_config c = config_with(rows);
+        struct pw_dram_config c = scheduled(config_with(rows), policy);
         bool closed = rows == PW_DRAM_ROWS_CLOSED;
         struct dram_fixture *f = in_clocks(c);
         struct dram_item *first = dram_add(f, READ, dram_line_at(&c, 3, 7, 0), 5);
@@ -45,11 +53,18 @@ static void an_idle_channel_answers_in_these_clocks(void **state)
     }
 }
 
+static void an_idle_channel_answers_in_these_clocks(void **state)
+{
+    (void)state;
+    EACH_SCHEDULE(policy)
+    check_idle_channel(*policy);
+}
+
 /* The clock at which the row of a request that comes at 0 is closed. */
 static uint64_t closing_clock(struct pw_dram_config c, enum pw_request_kind kind)
 {
     struct dram_fixture *f = in_clocks(c);
-    dram_add(f, kind, dram_line_at(&c, 2, 4, 0), 0);
+    dram_add(f, kind, dram_line_at(&c, 2, 4, 0), 0)->r.level = kind == PW_REQUEST_WALK;
     dram_run(f);
     assert_int_equal(f->command_count, 3);
     assert_int_equal(f->commands[2].kind, PW_DRAM_PRECHARGE);
@@ -62,15 +77,19 @@ static uint64_t closing_clock(struct pw_dram_config c, enum pw_request_kind kind
 static void a_row_is_closed_as_soon_as_the_timings_allow(void **state)
 {
     (void)state;
-    struct pw_dram_config c = config_with(PW_DRAM_ROWS_CLOSED), slow = c;
-    uint32_t line = dram_line_clocks(&c), burst = c.burst_bytes / c.bytes_per_clock;
-    assert_int_equal(closing_clock(c, READ), c.ras);
-    slow.rtp = c.ras;
-    assert_int_equal(closing_clock(slow, READ), c.rcd + line - burst + slow.rtp);
-    assert_int_equal(closing_clock(c, WRITE), c.rcd + c.wl + line + c.wr);
-    slow = c;
-    slow.wr = 1;
-    assert_int_equal(closing_clock(slow, WRITE), c.ras);
+    EACH_SCHEDULE(policy)
+    {
+        struct pw_dram_config c = scheduled(config_with(PW_DRAM_ROWS_CLOSED), *policy), slow = c;
+        uint32_t line = dram_line_clocks(&c), burst = c.burst_bytes / c.bytes_per_clock;
+        assert_int_equal(closing_clock(c, READ), c.ras);
+        assert_int_equal(closing_clock(c, PW_REQUEST_WALK), c.ras);
+        slow.rtp = c.ras;
+        assert_int_equal(closing_clock(slow, READ), c.rcd + line - burst + slow.rtp);
+        assert_int_equal(closing_clock(c, WRITE), c.rcd + c.wl + line + c.wr);
+        slow = c;
+        slow.wr = 1;
+        assert_int_equal(closing_clock(slow, WRITE), c.ras);
+    }
 }
 
 /* When a read is done that comes at `arrival`, after another one of the same row at 0. */
@@ -88,11 +107,14 @@ static pw_cycle second_read(struct pw_dram_config c, pw_cycle arrival)
 static void a_read_keeps_a_row_open_until_the_clock_at_which_it_closes(void **state)
 {
     (void)state;
-    struct pw_dram_config c = config_with(PW_DRAM_ROWS_CLOSED);
-    pw_cycle column = c.cl + dram_line_clocks(&c), closing = c.ras;
-    assert_int_equal(second_read(c, closing - 1), closing - 1 + column);
-    assert_int_equal(second_read(c, closing), closing + column);
-    assert_int_equal(second_read(c, closing + 1), later(closing + c.rp, c.rc) + c.rcd + column);
+    EACH_SCHEDULE(policy)
+    {
+        struct pw_dram_config c = scheduled(config_with(PW_DRAM_ROWS_CLOSED), *policy);
+        pw_cycle column = c.cl + dram_line_clocks(&c), closing = c.ras;
+        assert_int_equal(second_read(c, closing - 1), closing - 1 + column);
+        assert_int_equal(second_read(c, closing), closing + column);
+        assert_int_equal(second_read(c, closing + 1), later(closing + c.rp, c.rc) + c.rcd + column);
+    }
 }
 
 /* Activations of a run in which bank 0 is read once and bank 1 for long enough that there is no turn of writes when

@@ -596,9 +596,56 @@ static void the_l2_tlb_is_filled_if_one_of_those_that_wait_may_fill_it(void **st
     assert_int_equal(time_after_fills(0, 0), WALK);
 }
 
+/* Walks of two applications, of which one walker serves one after the other: each counts from when it is asked for until
+ * it ends. mask-sec54-conptw-counter */
+static void walks_under_way_and_queued_are_known_by_application(void **state)
+{
+    (void)state;
+    struct fixture *f = create("kepler", (const char *const[]){"l2_tlb.enabled=on", "walk.walkers=1", NULL});
+    pw_cycle asked = f->tlb.distance + f->tlb.tlb.latency, walk = f->t.config.gpu.walk.latency;
+    for (uint32_t i = 0; i < 3; i++)
+        ask(f, i, i % 2, i, 0); /* two of the first, one of the second */
+    struct {
+        pw_cycle at;
+        uint32_t walks[APPS];
+    } steps[] = {{asked - 1, {0, 0}},        {asked + 3, {2, 1}}, /* one port */
+                 {asked + walk - 1, {2, 1}}, {asked + walk, {1, 1}},
+                 {asked + 2 * walk, {1, 0}}, {asked + 3 * walk - 1, {1, 0}},
+                 {asked + 3 * walk, {0, 0}}};
+    for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
+        bool never = false;
+        pw_events_run(f->events, steps[i].at + 1, &never);
+        for (unsigned app = 0; app < APPS; app++)
+            if (f->pressure[app].walks != steps[i].walks[app])
+                fail_msg("step %u: app%u has %u walks", i, app, f->pressure[app].walks);
+    }
+    run(f);
+    destroy(f);
+}
+
+/* mask-sec54-counter-max, mask-sec54-warps-counter */
+static void the_most_warps_stalled_by_a_walk_never_decrease_until_counted_anew(void **state)
+{
+    (void)state;
+    struct fixture *f = create("kepler", NULL);
+    static const uint32_t warps[] = {3, 5, 2, 4, 7}, most[] = {3, 5, 5, 4, 7};
+    for (unsigned i = 0; i < 5; i++) {
+        if (i == 3)
+            f->pressure[1].stalled = 0;
+        f->warps = warps[i];
+        ask(f, 0, 1, i, f->events->now);
+        run(f);
+        assert_int_equal(f->pressure[1].stalled, most[i]);
+        assert_int_equal(f->pressure[0].stalled, 0);
+    }
+    destroy(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(walks_under_way_and_queued_are_known_by_application),
+        cmocka_unit_test(the_most_warps_stalled_by_a_walk_never_decrease_until_counted_anew),
         cmocka_unit_test(a_miss_takes_lookup_walk_and_the_way),
         cmocka_unit_test(without_an_l2_tlb_a_walk_starts_on_arrival),
         cmocka_unit_test(the_third_lookup_of_a_cycle_waits_one_cycle),
