@@ -97,6 +97,7 @@ const struct pw_effect_rule pw_effect_rules[] = {
     {"page.occupancy", {{"page.fragmentation", "!0"}}, NULL, false},
     {"apps.backing apps.restart l2.partition", {{applications, "!1"}}, NULL, false},
     {"apps.backing", {{"paging.mode", "free"}}, NULL, false},
+    {"dram.epoch dram.within", {{applications, "!1"}}, NULL, false},
     {0}};
 
 bool pw_effect_rule_is_about(const struct pw_effect_rule *rule, const char *option)

@@ -69,6 +69,11 @@ static const struct row mask_rows[] = {
     {"mask-sec3-pwc-size", "mosaic", "pwcache", "pwc.bytes", "8KB"},
     {"mask-tab1-pwc-ways", "mosaic", "pwcache", "pwc.ways", "16"},
     {"mask-tab1-pwc-latency", "mosaic", "pwcache", "pwc.latency", "10"},
+    {"mask-sec6-threshmax", "mask", "mask-dram", "dram.silver_max", "500"},
+    {"mask-sec54-reset", "mask", "mask-dram", "dram.epoch", "100000"},
+    {"mask-sec54-frfcfs", "mask", "mask-dram", "dram.within", "fr-fcfs"},
+    {"mask-sec74-queue-total", "mask", "gpu-mmu", "dram.read_queue", "192"}, /* with the writes 256 */
+    {"mask-sec74-queue-total", "mask", "gpu-mmu", "dram.write_queue", "64"},
     {"mask-sec3-two-baselines", "mosaic", "pwcache", "pwc.enabled", "on"},
     {"mask-sec3-two-baselines", "mosaic", "pwcache", "l2_tlb.enabled", "off"},
     {"mask-sec3-two-baselines", "mosaic", "sharedtlb", "pwc.enabled", "off"},

@@ -32,6 +32,11 @@ static const struct setting stores = {
 static const struct setting tiles = {"mosaic", "gpu-mmu", "MM:scale=0.02", {"sm.count=1"}};
 static const struct setting two_apps = {
     "mosaic", "gpu-mmu", GATHER "," GATHER, {"sm.count=4", "l1_tlb.base_entries=8", "dram.channels=2"}};
+static const struct setting two_ranked = {
+    "mosaic",
+    "mask-dram",
+    GATHER "," GATHER,
+    {"sm.count=4", "l1_tlb.base_entries=8", "l2_tlb.base_entries=16", "l2.bytes=64KB", "dram.channels=1"}};
 static const struct setting one_longer = {
     "mosaic", "gpu-mmu", "vecadd:n=3000:ctas=2," GATHER, {"sm.count=4", "l1_tlb.base_entries=8"}};
 static const struct setting two_mb = {"mosaic",
@@ -237,6 +242,9 @@ static const struct row rows[] = {
     {"dram.write_low", &stores, "16", "0"},
     {"dram.path", &plain, "0", "20"},
     {"dram.schedule", &narrow, "fr-fcfs", "fcfs"},
+    {"dram.silver_max", &two_ranked, "500", "0"},
+    {"dram.epoch", &two_ranked, "100000", "100"},
+    {"dram.within", &two_ranked, "fr-fcfs", "fr-rr"},
     {"dram.rows", &narrow, "open", "closed"},
     {"dram.interleave", &plain, "line", "page"},
     {"apps.sms", &two_apps, "even", "1+3"},
