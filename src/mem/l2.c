@@ -33,13 +33,34 @@ static void answer(void *object, uint64_t argument, pw_cycle now)
     }
 }
 
+static struct pw_l2_queue *queue_of(const struct pw_slice *s, const struct pw_request *r)
+{
+    return &s->memory->counters[r->app].queues[r->level != 0];
+}
+
+__attribute__((noinline)) static void count_wait(const struct pw_slice *s, const struct pw_request *r, uint64_t cycles)
+{
+    queue_of(s, r)->cycles += cycles;
+}
+
 /* Takes the port that is free first; returns when the lookup starts. */
-static pw_cycle take_port(struct pw_slice *s, pw_cycle now)
+static pw_cycle take_port(struct pw_slice *s, const struct pw_request *r, pw_cycle now)
 {
     struct pw_port *best = pw_port_free_first(s->ports, s->memory->config.l2.ports);
     pw_cycle start = now > best->free ? now : best->free;
     best->free = start + 1;
+    if (__builtin_expect(start != now, 0))
+        count_wait(s, r, start - now);
     return start;
+}
+
+/* So many more requests wait for a miss register, or fewer. */
+static void count_blocked(const struct pw_slice *s, const struct pw_request *r, int change, pw_cycle now)
+{
+    struct pw_l2_queue *q = queue_of(s, r);
+    q->cycles += q->blocked * (now - q->since);
+    q->since = now;
+    q->blocked += (uint64_t)(int64_t)change;
 }
 
 __attribute__((noinline)) static void write_back(struct pw_slice *s, const struct pw_victim *victim, pw_asid app,
@@ -73,13 +94,9 @@ static inline __attribute__((always_inline)) struct pw_way way_for(struct pw_sli
 static inline __attribute__((always_inline)) void count_access(struct pw_slice *s, const struct pw_request *r, bool hit)
 {
     struct pw_l2_counters *c = &s->memory->counters[r->app];
-    c->accesses++;
-    c->hits += hit;
+    c->accesses[r->level]++;
+    c->hits[r->level] += hit;
     c->misses += !hit;
-    if (r->level) {
-        c->walk_accesses[r->level - 1]++;
-        c->walk_hits[r->level - 1] += hit;
-    }
 }
 
 static void tell(const struct pw_memory *m, const struct pw_request *r, enum pw_l2_outcome outcome)
@@ -92,7 +109,7 @@ static inline void take_store(struct pw_slice *s, struct pw_request *r, struct p
 {
     struct pw_memory *m = s->memory;
     count_access(s, r, w.at >= 0);
-    take_port(s, now);
+    take_port(s, r, now);
     if (w.at < 0) { /* it will be there when what a miss fetches arrives */
         struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, r->line);
         if (e)
@@ -154,10 +171,11 @@ static inline __attribute__((always_inline)) void miss(struct pw_slice *s, struc
 /* Sends a page-table read past the cache. False when it must wait for a miss register. */
 __attribute__((noinline, cold)) static bool bypass(struct pw_slice *s, struct pw_request *r, pw_cycle now)
 {
-    const struct pw_memory *m = s->memory;
+    struct pw_memory *m = s->memory;
     struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, r->line);
     if (!e && pw_mshr_full(&s->mshr))
         return false;
+    m->counters[r->app].bypassed[r->level]++;
     tell(m, r, PW_L2_BYPASSED);
     miss(s, e, r, false, false, now);
     return true;
@@ -188,7 +206,7 @@ static inline __attribute__((always_inline)) bool look_up_as(struct pw_slice *s,
         w = pw_way_use(w);
         if (r->kind == PW_REQUEST_ATOMIC)
             pw_way_set_dirty(w, r->sectors);
-        pw_events_post(m->events, take_port(s, now) + m->config.l2.latency, answer, s, (uint64_t)(uintptr_t)r);
+        pw_events_post(m->events, take_port(s, r, now) + m->config.l2.latency, answer, s, (uint64_t)(uintptr_t)r);
         return true;
     }
     struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, r->line);
@@ -198,7 +216,7 @@ static inline __attribute__((always_inline)) bool look_up_as(struct pw_slice *s,
     if (asks)
         tell(m, r, PW_L2_MISS);
     m->counters[r->app].merges += e != NULL;
-    miss(s, e, r, use == PW_L2_PROBE_AND_FILL, w.at < 0, take_port(s, now) + m->config.l2.latency);
+    miss(s, e, r, use == PW_L2_PROBE_AND_FILL, w.at < 0, take_port(s, r, now) + m->config.l2.latency);
     return true;
 }
 
@@ -212,12 +230,18 @@ static inline __attribute__((always_inline)) bool look_up(struct pw_slice *s, st
     return s->asks ? look_up_asking(s, r, now) : look_up_as(s, r, now, false);
 }
 
+__attribute__((noinline)) static void block(struct pw_slice *s, struct pw_request *r, pw_cycle now)
+{
+    count_blocked(s, r, 1, now);
+    pw_request_list_push(&s->blocked, r);
+}
+
 void pw_slice_accept(void *object, uint64_t argument, pw_cycle now)
 {
     struct pw_slice *s = object;
     struct pw_request *r = (struct pw_request *)(uintptr_t)argument;
     if (s->blocked.first || !look_up(s, r, now))
-        pw_request_list_push(&s->blocked, r);
+        block(s, r, now);
 }
 
 void pw_slice_arrive(void *object, uint64_t argument, pw_cycle now)
@@ -243,6 +267,7 @@ __attribute__((noinline)) static void serve_blocked(struct pw_slice *s, pw_cycle
 {
     while (s->blocked.first && !pw_mshr_full(&s->mshr)) {
         struct pw_request *r = pw_request_list_pop(&s->blocked);
+        count_blocked(s, r, -1, now);
         look_up(s, r, now);
     }
 }

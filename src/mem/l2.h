@@ -38,10 +38,22 @@ enum pw_l2_partition { PW_L2_SHARED, PW_L2_BY_APP };
 
 extern const struct pw_option pw_l2_options[];
 
+/* What is looked up: data, or a page-table read of level 1 (root) to PW_TABLE_LEVELS. */
+enum { PW_L2_KINDS = PW_TABLE_LEVELS + 1 };
+
+/* How long requests have waited at their slices: for a port, and for a miss register while they or one before them has
+ * none. The latter count when somebody begins or ends to wait. */
+struct pw_l2_queue {
+    uint64_t cycles;
+    uint64_t blocked; /* requests that wait for a miss register now */
+    pw_cycle since;   /* so many have, and up to then their waits are counted */
+};
+
 /* Per application. */
 struct pw_l2_counters {
-    uint64_t accesses, hits, misses, merges, writebacks;
-    uint64_t walk_accesses[PW_TABLE_LEVELS], walk_hits[PW_TABLE_LEVELS];
+    uint64_t accesses[PW_L2_KINDS], hits[PW_L2_KINDS], bypassed[PW_L2_KINDS];
+    uint64_t misses, merges, writebacks;
+    struct pw_l2_queue queues[2]; /* of data and of page-table reads */
 };
 
 #endif

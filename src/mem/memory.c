@@ -297,26 +297,65 @@ void pw_memory_destroy(struct pw_memory *m)
     free(m);
 }
 
-void pw_memory_register(struct pw_memory *m, struct pw_stats *stats)
+/* Adds what is counted of page-table reads to a counter, from level `first` on; `field` is by kind (PW_L2_KINDS). */
+static void add_levels(const struct pw_memory *m, struct pw_stats *stats, const char *name, size_t field, size_t first)
 {
-    size_t stride = sizeof *m->counters;
+    for (size_t level = first; level < PW_L2_KINDS; level++)
+        pw_stats_further_place(stats, name, m->counters, sizeof *m->counters, field + level * sizeof(uint64_t));
+}
+
+static void register_l2(const struct pw_memory *m, struct pw_stats *stats)
+{
+#define AT(field) offsetof(struct pw_l2_counters, field)
 #define COUNTER(name, unit, field, help)                                                                               \
-    pw_stats_counter(stats, name, unit, help, m->counters, stride, offsetof(struct pw_l2_counters, field))
-    COUNTER("l2.accesses", "accesses", accesses, "Lookups in the L2 cache, page-table reads and stores included.");
-    COUNTER("l2.hits", "accesses", hits, "L2 lookups that found what they asked for.");
+    pw_stats_counter(stats, name, unit, help, m->counters, sizeof *m->counters, AT(field))
+#define LEVEL(n, which)                                                                                                \
+    COUNTER("l2.ptw_level" #n ".accesses", "accesses", accesses[n], "Page-table reads of level " which " in the L2."); \
+    COUNTER("l2.ptw_level" #n ".hits", "accesses", hits[n], "Those that hit.");                                        \
+    COUNTER("l2.ptw_level" #n ".bypassed", "reads", bypassed[n], "Page-table reads of that level that went past it.")
+    COUNTER("l2.accesses", "accesses", accesses[0], "Lookups in the L2 cache, page-table reads and stores included.");
+    COUNTER("l2.hits", "accesses", hits[0], "L2 lookups that found what they asked for.");
     COUNTER("l2.misses", "accesses", misses, "L2 lookups that did not, merged ones included.");
     COUNTER("l2.mshr_merges", "accesses", merges, "L2 misses that found their line already on its way.");
     COUNTER("l2.writebacks", "lines", writebacks, "Dirty lines written back to DRAM.");
-    COUNTER("l2.ptw_level1.accesses", "accesses", walk_accesses[0], "Page-table reads of level 1 (root) in the L2.");
-    COUNTER("l2.ptw_level1.hits", "accesses", walk_hits[0], "Those that hit.");
-    COUNTER("l2.ptw_level2.accesses", "accesses", walk_accesses[1], "Page-table reads of level 2 in the L2.");
-    COUNTER("l2.ptw_level2.hits", "accesses", walk_hits[1], "Those that hit.");
-    COUNTER("l2.ptw_level3.accesses", "accesses", walk_accesses[2], "Page-table reads of level 3 in the L2.");
-    COUNTER("l2.ptw_level3.hits", "accesses", walk_hits[2], "Those that hit.");
-    COUNTER("l2.ptw_level4.accesses", "accesses", walk_accesses[3], "Page-table reads of level 4 in the L2.");
-    COUNTER("l2.ptw_level4.hits", "accesses", walk_hits[3], "Those that hit.");
+    LEVEL(1, "1 (root)");
+    LEVEL(2, "2");
+    LEVEL(3, "3");
+    LEVEL(4, "4");
+    COUNTER("l2.walk_bypassed", "reads", bypassed[0], "Page-table reads of all levels that went past the L2 cache.");
+    COUNTER("l2.data_accesses", "accesses", accesses[0], NULL);
+    COUNTER("l2.data_hits", "accesses", hits[0], NULL);
+    COUNTER("l2.data_queue", "cycles", queues[0].cycles, NULL);
+    COUNTER("l2.walk_accesses", "accesses", accesses[1], NULL);
+    COUNTER("l2.walk_hits", "accesses", hits[1], NULL);
+    COUNTER("l2.walk_reads", "reads", accesses[1], NULL);
+    COUNTER("l2.walk_queue", "cycles", queues[1].cycles, NULL);
+    add_levels(m, stats, "l2.accesses", AT(accesses), 1);
+    add_levels(m, stats, "l2.hits", AT(hits), 1);
+    add_levels(m, stats, "l2.walk_bypassed", AT(bypassed), 1);
+    add_levels(m, stats, "l2.walk_accesses", AT(accesses), 2);
+    add_levels(m, stats, "l2.walk_hits", AT(hits), 2);
+    add_levels(m, stats, "l2.walk_reads", AT(accesses), 2);
+    add_levels(m, stats, "l2.walk_reads", AT(bypassed), 1);
+#undef AT
 #undef COUNTER
+#undef LEVEL
+    pw_stats_ratio(stats, "l2.data_hit_rate", "%", "Share of L2 lookups, page-table reads aside, that hit.",
+                   "l2.data_hits", "l2.data_accesses", 100);
+    pw_stats_ratio(stats, "l2.walk_hit_rate", "%", "Share of page-table reads looked up in the L2 that hit.",
+                   "l2.walk_hits", "l2.walk_accesses", 100);
+    pw_stats_ratio(stats, "l2.data_queue_mean", "cycles",
+                   "Mean wait at the L2 slice, for a port or a miss register, of all but page-table reads.",
+                   "l2.data_queue", "l2.data_accesses", 1);
+    pw_stats_ratio(stats, "l2.walk_queue_mean", "cycles",
+                   "Mean wait at the L2 slice of page-table reads, those that bypass the L2 included.", "l2.walk_queue",
+                   "l2.walk_reads", 1);
     pw_stats_identity(stats, "l2.accesses", "l2.hits + l2.misses");
+}
+
+void pw_memory_register(struct pw_memory *m, struct pw_stats *stats)
+{
+    register_l2(m, stats);
     pw_dram_register(stats, m->dram_counters);
     pw_remote_register(m, stats);
 }

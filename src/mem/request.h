@@ -24,6 +24,13 @@ enum pw_request_kind {
     PW_REQUEST_MANAGER_READ = PW_REQUEST_MANAGER | PW_REQUEST_WALK,   /* of a page it moves */
 };
 
+/* The level that a request carries, in three bits (MASK, Section 5.3): 0 for data, and 7 for any that is deeper than
+ * 6, as none of the tables here is. */
+static inline unsigned pw_depth_tag(unsigned depth)
+{
+    return depth < 7 ? depth : 7;
+}
+
 /* Half a host cache line: thousands are in flight, and each is touched at every stop on its way. */
 struct pw_request {
     struct pw_request *next;
@@ -34,7 +41,7 @@ struct pw_request {
     uint16_t source;           /* SM */
     uint16_t l1_miss, l2_miss; /* the miss registers it holds on its way */
     uint8_t kind : 4;          /* enum pw_request_kind */
-    uint8_t level : 4;         /* page-table level 1 to 4, 0 for data */
+    uint8_t level : 3;         /* page-table level 1 to 4, 0 for data (pw_depth_tag) */
     uint8_t sectors;           /* mask of 32-byte sectors, bit 0 the lowest address; 0xf is the whole line */
     union {
         uint8_t full;    /* of a write: sectors that are written completely */

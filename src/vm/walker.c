@@ -186,7 +186,7 @@ static void read_memory(struct pw_walker *w, uint32_t id, struct pw_request *r, 
     }
     r->line = k->lines[k->level];
     r->sectors = (uint8_t)(1U << k->offsets[k->level] / PW_SECTOR_BYTES);
-    r->level = (k->level + 1U) & 15U;
+    r->level = pw_depth_tag(k->level + 1U) & 7U;
     w->counters[k->asid].reads++;
     pw_memory_send_direct(w->wiring.memory, r, at + w->config.walk.distance);
 }
