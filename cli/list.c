@@ -3,17 +3,22 @@
 
 #include "exp/figure/figure_list.h"
 #include "exp/format/table.h"
+#include "exp/tools/cost_table.h"
 #include "exp/tools/profile.h"
 
 #include <stdio.h>
 #include <string.h>
 
 struct arguments {
-    bool json;
+    bool json, cost;
+    const char *machine;
 };
 
 static const struct pw_cli_flag flags[] = {
     {0, "json", PW_CLI_SWITCH, offsetof(struct arguments, json), NULL, "one JSON array instead of a table"},
+    {0, "cost", PW_CLI_SWITCH, offsetof(struct arguments, cost), NULL, "designs: what they add in storage"},
+    {'m', "machine", PW_CLI_TEXT, offsetof(struct arguments, machine), "NAME|FILE.yaml[+…]",
+     "--cost: on this machine (default mosaic)"},
     {.name = NULL},
 };
 
@@ -131,6 +136,16 @@ static int unknown_kind(const char *given)
     return pw_cli_unknown("list", given, names, "pagewalk help list");
 }
 
+static int list_costs(const struct arguments *a)
+{
+    struct pw_text text = pw_cli_text();
+    struct pw_error err = {0};
+    if (pw_cost_table(a->machine, a->json, &text, &err) == PW_OK)
+        return pw_cli_print(&text);
+    pw_text_free(&text);
+    return pw_cli_report(&err);
+}
+
 static int list(const struct pw_cli_command *self, int argc, char **argv)
 {
     struct arguments a = {0};
@@ -147,6 +162,12 @@ static int list(const struct pw_cli_command *self, int argc, char **argv)
             l.kind = &kinds[i];
     if (!l.kind)
         return unknown_kind(argv[0]);
+    if (a.cost && l.kind->kind != PW_LIST_DESIGNS)
+        return pw_cli_fail(PW_USER_ERROR, "--cost goes with designs, not with %s", l.kind->name);
+    if (a.machine && !a.cost)
+        return pw_cli_fail(PW_USER_ERROR, "--machine goes with --cost: only what designs cost depends on it");
+    if (a.cost)
+        return list_costs(&a);
     l.table = (struct pw_table){
         .columns = 3U + !!l.kind->value + !!l.kind->range + 2U * (l.kind->kind == PW_LIST_WORKLOADS), .align = "l"};
     if (a.json) {
@@ -180,7 +201,7 @@ static int list(const struct pw_cli_command *self, int argc, char **argv)
 
 const struct pw_cli_command pw_cli_list_command = {
     .name = "list",
-    .usage = "machines|designs|workloads|policies|options|metrics|figures [--json]",
+    .usage = "machines|designs|workloads|policies|options|metrics|figures [--json] | designs --cost [-m MACHINE]",
     .summary = "show what there is to choose from, set and read",
     .details = "",
     .flags = flags,

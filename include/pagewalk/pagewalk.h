@@ -253,4 +253,13 @@ enum pw_list_kind {
 };
 enum pw_status pw_list(enum pw_list_kind kind, pw_list_visit *visit, void *context, struct pw_error *err);
 
+/* What each design costs on a machine (NULL: mosaic) in storage: the metrics cost.* that its runs have. */
+struct pw_cost_listing {
+    const char *design, *metric, *unit, *summary;
+    double value;
+    bool is_structure; /* of a policy; the others are sums, and what they are compared with */
+};
+typedef void pw_cost_visit(void *context, const struct pw_cost_listing *entry);
+enum pw_status pw_list_costs(const char *machine, pw_cost_visit *visit, void *context, struct pw_error *err);
+
 #endif

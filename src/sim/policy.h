@@ -17,6 +17,8 @@
 #include "sim/event.h"
 #include "sim/option.h"
 
+struct pw_policy_cost;
+
 /* A counter that a policy keeps, one for each application. */
 struct pw_policy_metric {
     const char *name; /* NULL ends a table */
@@ -50,6 +52,7 @@ struct pw_policy {
      * the next call, or PW_NEVER. Nothing may wait for it: a run in which nothing else is left to happen has come to a
      * halt. */
     pw_cycle (*epoch)(void *state, pw_cycle now);
+    const struct pw_policy_cost *cost; /* NULL, or what it takes in hardware (sim/cost.h) */
 };
 
 /* A kind of decision. */

@@ -1,6 +1,8 @@
 /* Listings of what there is: machines, designs, workloads, policies, options and metrics. */
 #include "system/catalog.h"
+#include "system/cost.h"
 #include "system/effect.h"
+#include "system/inputs.h"
 #include "system/list_policies.h"
 #include "system/parameters.h"
 #include "system/system.h"
@@ -107,6 +109,37 @@ static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct p
     pw_system_destroy(system);
     pw_program_release(&program);
     pw_options_destroy(options);
+    return status;
+}
+
+static enum pw_status list_cost(const char *machine, const char *design, pw_cost_visit *visit, void *context,
+                                struct pw_error *err)
+{
+    const struct pw_run_spec spec = {.machine = machine, .design = design};
+    struct pw_config config;
+    struct pw_options *options;
+    struct pw_cost cost;
+    char name[256];
+    enum pw_status status = pw_run_configure(&spec, &config, &options, name, sizeof name, err);
+    if (status != PW_OK)
+        return status;
+    status = pw_cost_of(&config, &cost, err);
+    for (unsigned i = 0; status == PW_OK && i < cost.count; i++)
+        visit(context, &(struct pw_cost_listing){.design = design,
+                                                 .metric = cost.items[i].name,
+                                                 .unit = cost.items[i].unit,
+                                                 .summary = cost.items[i].help,
+                                                 .value = pw_cost_value(&cost, i),
+                                                 .is_structure = cost.items[i].is_structure});
+    pw_options_destroy(options);
+    return status;
+}
+
+enum pw_status pw_list_costs(const char *machine, pw_cost_visit *visit, void *context, struct pw_error *err)
+{
+    enum pw_status status = PW_OK;
+    for (const struct pw_catalog_file *f = pw_design_files; status == PW_OK && f->name; f++)
+        status = list_cost(machine, f->name, visit, context, err);
     return status;
 }
 

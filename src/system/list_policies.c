@@ -3,6 +3,7 @@
 
 #include "policy/families.h"
 #include "system/config.h"
+#include "system/cost.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -87,8 +88,21 @@ static void list_metrics_of(void *context, const char *option, const struct pw_p
     }
 }
 
+static void list_cost_of(void *context, const char *option, const struct pw_policy *policy)
+{
+    const struct listing *l = context;
+    for (const struct pw_policy_cost *row = policy->cost; row && row->name; row++) {
+        char name[NAME_CAPACITY], summary[512];
+        pw_cost_name(option, row, name, sizeof name);
+        snprintf(summary, sizeof summary, "%s Only with %s=%s.", row->help, option, policy->name);
+        l->visit(l->context,
+                 &(struct pw_listing){.name = name, .summary = summary, .detail = pw_cost_unit(row->place)});
+    }
+}
+
 void pw_list_own_metrics(pw_list_visit *visit, void *context)
 {
+    each_choice(list_cost_of, &(struct listing){visit, context});
     each_choice(list_metrics_of, &(struct listing){visit, context});
 }
 
@@ -103,6 +117,11 @@ static void find_metric_of(void *context, const char *option, const struct pw_po
     for (const struct pw_policy_metric *m = policy->metrics; m && m->name; m++) {
         char name[NAME_CAPACITY];
         pw_policy_own_name(option, m->name, name, sizeof name);
+        s->found = s->found || !strcmp(name, s->name);
+    }
+    for (const struct pw_policy_cost *row = policy->cost; row && row->name; row++) {
+        char name[NAME_CAPACITY];
+        pw_cost_name(option, row, name, sizeof name);
         s->found = s->found || !strcmp(name, s->name);
     }
 }

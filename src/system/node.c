@@ -92,3 +92,8 @@ void pw_node_register_link(struct pw_node *n, struct pw_stats *stats)
     if (n->link)
         pw_link_register(n->link, stats);
 }
+
+void pw_node_register_cost(struct pw_node *n, struct pw_stats *stats)
+{
+    pw_cost_register(&n->system->cost, stats);
+}

@@ -39,5 +39,6 @@ void pw_node_register_gpu(struct pw_node *n, struct pw_stats *stats);
 void pw_node_register_memory(struct pw_node *n, struct pw_stats *stats);
 void pw_node_register_manager(struct pw_node *n, struct pw_stats *stats);
 void pw_node_register_link(struct pw_node *n, struct pw_stats *stats);
+void pw_node_register_cost(struct pw_node *n, struct pw_stats *stats);
 
 #endif

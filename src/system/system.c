@@ -120,8 +120,12 @@ static enum pw_status register_statistics(struct pw_system *s, struct pw_error *
     if (s->uvm)
         pw_uvm_register(s->uvm, s->stats);
     register_nodes(s, pw_node_register_link);
+    enum pw_status status = pw_cost_of(&s->config, &s->cost, err);
+    if (status != PW_OK)
+        return status;
+    register_nodes(s, pw_node_register_cost);
     pw_stats_identity_check(s->stats, "every frame is owned once", check_frames, s);
-    enum pw_status status = register_policies(s, err);
+    status = register_policies(s, err);
     return status == PW_OK ? pw_stats_seal(s->stats, err) : status;
 }
 

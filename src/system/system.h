@@ -7,6 +7,7 @@
 
 #include "pagewalk/pagewalk.h"
 #include "system/config.h"
+#include "system/cost.h"
 #include "system/node.h"
 #include "system/pages.h"
 
@@ -62,6 +63,7 @@ struct pw_system {
     struct pw_touched touched[PW_MAX_APPS];
     struct pw_uvm *uvm;          /* NULL when paging is free */
     struct pw_policies policies; /* the host's: those of the driver */
+    struct pw_cost cost;         /* of each node's hardware */
     struct pw_stats *stats;
     struct pw_timeline *timeline; /* or NULL; tracks 0 to app_count - 1 have the launches */
     struct pw_page_log *page_log; /* or NULL */

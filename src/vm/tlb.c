@@ -84,6 +84,19 @@ static bool has_large(const struct pw_tlb_level *level)
     return level->orders & 1U << PW_PAGE_2M;
 }
 
+uint64_t pw_tlb_entries(const struct pw_tlb_config *config, pw_page_orders orders)
+{
+    const struct pw_tlb_level level = {.orders = orders};
+    const struct pw_policy *base = pw_policy_chosen(&pw_tlb_family, &config->organisation);
+    const struct pw_policy *large = pw_policy_chosen_or_same(&pw_tlb_family, &config->large_organisation);
+    uint64_t entries = 0;
+    if (has_base(&level) && !pw_tlb_policy_of(base)->asks_table)
+        entries += config->base_entries;
+    if (has_large(&level) && !pw_tlb_policy_of(large ? large : base)->asks_table)
+        entries += config->large_as_base ? config->base_entries : config->large_entries;
+    return entries;
+}
+
 enum pw_status pw_tlb_level_init(struct pw_tlb_level *level, struct pw_error *err)
 {
     const struct pw_policy_choice *base = &level->config->organisation, *large = &level->config->large_organisation;

@@ -44,6 +44,9 @@ struct pw_tlb_level {
 enum pw_status pw_tlb_level_init(struct pw_tlb_level *level, struct pw_error *err);
 void pw_tlb_level_release(struct pw_tlb_level *level); /* with its TLBs */
 
+/* How many entries each TLB of a level has for pages of these sizes; an ideal array has none. */
+uint64_t pw_tlb_entries(const struct pw_tlb_config *config, pw_page_orders orders);
+
 /* Per application. A miss is unanswered until it is known to be one of three: it has merged into another one's, or it
  * waits for a far fault, or it is a primary one, whose translation was found. */
 struct pw_tlb_counters {
