@@ -125,6 +125,9 @@ rm junk.*
 fails 'list of nothing' 2 'list takes one of machines' list
 fails 'unknown list' 2 'unknown list "machine"; did you mean "machines"' list machine
 fails 'two lists' 2 'list takes one of' list machines designs
+fails 'the cost of machines' 2 '--cost goes with designs, not with machines' list machines --cost
+fails 'designs of a machine' 2 '--machine goes with --cost' list designs -m mask
+fails 'the cost on an unknown machine' 2 "unknown machine 'msk'" list designs --cost -m msk
 
 fails 'output file in a missing folder' 2 'none/a.json' run -w $small --json none/a.json
 fails 'output file that is a folder' 2 'folder: is a folder' run -w $small --csv folder

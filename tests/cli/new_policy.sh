@@ -3,7 +3,7 @@
 #   new_policy.sh FOLDER    builds into FOLDER, which is kept for the next time
 #
 # The tree is copied, and each family gets one more policy, "extra": a copy of another one that has, besides, an option, a
-# metric and epochs. The program is built, lists all of them, and runs with each.
+# metric, a cost and epochs. The program is built, lists all of them, and runs with each.
 set -u
 export LC_ALL=C CCACHE_NOHASHDIR=1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -77,6 +77,8 @@ static const struct pw_option extra_options[] = {{.name = "period",
                                                   .unit = "cycles",
                                                   .help = "Cycles between two epochs."},
                                                  {0}};
+#include "sim/cost.h"
+static const struct pw_policy_cost extra_cost[] = {{"register", "A register.", PW_COST_L2_TLB, 8, NULL}, {0}};
 struct extra_counters {
     uint64_t epochs;
 };
@@ -105,7 +107,7 @@ static pw_cycle extra_epoch(void *state, pw_cycle now)
 '''
 head = ('.head = {.options = extra_options, .options_bytes = sizeof(struct extra_options), .metrics = extra_metrics, '
         '.counters_bytes = sizeof(struct extra_counters), .state_bytes = (MODEL_BYTES + 15) / 16 * 16 + sizeof(struct extra_state), .init = extra_init, '
-        '.epoch = extra_epoch, .name = "extra",')
+        '.epoch = extra_epoch, .cost = extra_cost, .name = "extra",')
 for row in sys.argv[3].split("\n"):
     if not row:
         continue
@@ -148,13 +150,14 @@ own_prefix() { # OPTION: what the names of its policies' options and metrics beg
   echo "${own%.schedule}"
 }
 
-is_listed() { # OPTION...: the policy, and its option and metric under the name of each
+is_listed() { # OPTION...: the policy, and its option, metric and cost under the name of each
   local option own
   for option; do
     own=$(own_prefix "$option")
     "$pagewalk" list policies --json | grep -E '"name": "extra".*[" ]'"$option"'[",]' || return 1
     "$pagewalk" list options | grep -E "^$own\.period " || return 1
     "$pagewalk" list metrics | grep -E "^$own\.epochs .*Only with $option=extra" || return 1
+    "$pagewalk" list metrics | grep -E "^cost\.$own\.register .*Only with $option=extra" || return 1
   done
 }
 
@@ -174,8 +177,10 @@ def walk(node):
     elif isinstance(node, list):
         for value in node:
             yield from walk(value)
-some, more = (dict(walk(json.load(open(path))))[f"gpu0.{sys.argv[3]}.epochs"] for path in sys.argv[1:3])
+results = [dict(walk(json.load(open(path)))) for path in sys.argv[1:3]]
+some, more = (result[f"gpu0.{sys.argv[3]}.epochs"] for result in results)
 assert 0 < some < more <= 2 * some, (some, more)
+assert results[0][f"gpu0.cost.{sys.argv[3]}.register"] == 8
 PYTHON
 }
 
@@ -193,7 +198,7 @@ while IFS='|' read -r family _ options run; do
   [ -n "$family" ] || continue
   read -ra choosers <<<"$options"
   read -ra arguments <<<"$run"
-  check "$family: the policy, its option and its metric are listed" is_listed "${choosers[@]}"
+  check "$family: the policy, its option, its metric and its cost are listed" is_listed "${choosers[@]}"
   for option in "${choosers[@]}"; do
     check "$option=extra is called at its epochs, by its option, and counts them" counts_epochs "$option" "${arguments[@]}"
     check "$option: its option needs the policy" refuses "$option"

@@ -60,6 +60,19 @@ listed = {m["name"] for m in json.load(open(sys.argv[2]))}
 used = {n.split(".", 1)[1] for n in json.load(open(sys.argv[1]))["metrics"]}
 assert used <= listed, used - listed
 PYTHON
+run list designs --cost -m mask
+check 'list designs --cost has a line for each design, and then one for each structure' eval \
+  'succeeds && grep -qE "^mask-cache .* 80 of 2097152 \(0.00381%\) +3 +80$" .stdout &&
+   grep -qE "^mask-cache +cost.l2.walks.counters +640 bits " .stdout && ! grep -q " $" .stdout'
+"$pagewalk" run -q -m mosaic -d mask-cache -w $small --json cost.json
+run list designs --cost --json
+check 'the costs that list designs --cost --json has are metrics of a run' python3 - cost.json .stdout <<'PYTHON'
+import json, sys
+metrics = json.load(open(sys.argv[1]))["metrics"]
+of_run = {name[5:]: value for name, value in metrics.items() if name.startswith("gpu0.cost.")}
+listed = {row["metric"]: row["value"] for row in json.load(open(sys.argv[2])) if row["design"] == "mask-cache"}
+assert listed == of_run and listed["cost.added"] == 80, (listed, of_run)
+PYTHON
 check 'every option of a result is listed' eval \
   '"$pagewalk" list options --json >options.json && python3 - first.json options.json' <<'PYTHON'
 import json, sys

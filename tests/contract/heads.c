@@ -8,6 +8,7 @@
 #include "policy/frame/frame_policy.h"
 #include "policy/prefetch/prefetch_policy.h"
 #include "policy/warp/warp_policy.h"
+#include "sim/cost.h"
 #include "system/config.h"
 
 #include <stdio.h>
@@ -113,6 +114,22 @@ static void every_metric_is_one_of_the_counters(void **state)
     }
 }
 
+static void every_cost_is_of_a_place_that_there_is(void **state)
+{
+    (void)state;
+    const struct pw_cost_machine machine = {.sms = 30, .warps = 64, .dram_queue = 128};
+    EACH_POLICY(family, policy)
+    {
+        struct pw_policy_choice choice = policy_choice(*family, (*policy)->name);
+        for (const struct pw_policy_cost *c = (*policy)->cost; c && c->name; c++) {
+            assert_true(is_word(c->name, "_") && *c->help && c->place < PW_COST_PLACE_COUNT);
+            assert_true(pw_policy_cost_size(c, choice.options, &machine) > 0);
+            for (const struct pw_policy_cost *other = c + 1; other->name; other++)
+                assert_string_not_equal(other->name, c->name);
+        }
+    }
+}
+
 /* With every policy chosen in turn, its options are there beside all the others. */
 static void no_option_of_a_policy_takes_the_name_of_another(void **state)
 {
@@ -191,6 +208,7 @@ int main(void)
         cmocka_unit_test(every_family_is_chosen_from_and_has_a_name_of_its_own),
         cmocka_unit_test(every_option_accepts_its_default_and_stays_within_its_struct),
         cmocka_unit_test(every_metric_is_one_of_the_counters),
+        cmocka_unit_test(every_cost_is_of_a_place_that_there_is),
         cmocka_unit_test(no_option_of_a_policy_takes_the_name_of_another),
         cmocka_unit_test(instances_can_be_made_and_called_at_epochs),
     };

@@ -52,6 +52,8 @@ static const struct setting two_mb_alone = {"mosaic",
                                              "l1_tlb.large_organisation=plain", "l2_tlb.large_organisation=plain"}};
 static const struct setting small_l2_tlb = {
     "mosaic", "gpu-mmu", GATHER, {"sm.count=2", "l1_tlb.base_entries=4", "l2_tlb.base_entries=64"}};
+static const struct setting sparse_tables = {
+    "mosaic", "mask-cache", GATHER, {"sm.count=2", "l1_tlb.base_entries=8", "l2.bytes=64KB", "page.entry_stride=128"}};
 static const struct setting fixed_walks = {"kepler", "gpu-mmu", GATHER, {"sm.count=2"}};
 static const struct setting walk_cache = {"mosaic", "pwcache", GATHER, {"sm.count=2", "l1_tlb.base_entries=8"}};
 static const struct setting small_walk_cache = {
@@ -218,6 +220,7 @@ static const struct row rows[] = {
     {"l2.sectored", &plain, "off", "on"},
     {"l2.partition", &two_apps, "shared", "by-app"},
     {"l2.walks", &plain, "always", "never"},
+    {"l2.walks.epoch", &sparse_tables, "100000", "1000"},
     {"dram.bytes", &scattered, "64MB", "96MB"},
     {"dram.channels", &plain, "6", "2"},
     {"dram.banks", &narrow, "8", "1"},
@@ -318,10 +321,16 @@ static double metric(const struct pw_result *r, const char *name)
     return 0;
 }
 
+/* What hardware costs says nothing on what it does: an option that changes only that has no effect. */
+static bool is_cost(const char *name)
+{
+    return strstr(name, ".cost.") != NULL;
+}
+
 static bool has_all_of(const struct pw_result *a, const struct pw_result *b)
 {
     for (size_t i = 0; i < b->metric_count; i++)
-        if (metric(a, b->metrics[i].name) != b->metrics[i].real)
+        if (!is_cost(b->metrics[i].name) && metric(a, b->metrics[i].name) != b->metrics[i].real)
             return false;
     return true;
 }

@@ -1,0 +1,142 @@
+/* What designs cost in storage, from their options. */
+#include "system/cost.h"
+#include "system/inputs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct pw_cost cost_of(const char *machine, const char *design, const char *set)
+{
+    const struct pw_run_spec spec = {.machine = machine, .design = design, .sets = &set, .set_count = set != NULL};
+    struct pw_config config;
+    struct pw_options *options;
+    struct pw_cost cost;
+    struct pw_error err;
+    char name[256];
+    if (pw_run_configure(&spec, &config, &options, name, sizeof name, &err) != PW_OK ||
+        pw_cost_of(&config, &cost, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    pw_options_destroy(options);
+    return cost;
+}
+
+/* The value of a metric; -1 where there is none. */
+static double value(const struct pw_cost *c, const char *name)
+{
+    for (unsigned i = 0; i < c->count; i++)
+        if (!strcmp(c->items[i].name, name))
+            return pw_cost_value(c, i);
+    return -1;
+}
+
+static void expect(const struct pw_cost *c, const char *name, double expected)
+{
+    double is = value(c, name);
+    if (is < expected - 1e-9 || is > expected + 1e-9)
+        fail_msg("%s is %g, not %g", name, is, expected);
+}
+
+/* mask-sec74-asid-bits, mask-sec74-queue-total: 512 entries with 9 bits each, which are 7%; 256 requests in the queues of
+ * a channel. */
+static void the_baseline_has_address_space_numbers_and_nothing_else(void **state)
+{
+    (void)state;
+    struct pw_cost c = cost_of("mask", "gpu-mmu", NULL);
+    expect(&c, "cost.l2_tlb.asid", 512 * 9 / 8.0);
+    expect(&c, "cost.l2_tlb.asid_overhead", 100 * 9 / 128.0);
+    expect(&c, "cost.l1_tlb.base", 64 * 16);
+    expect(&c, "cost.l2_tlb.base", 512 * 16);
+    expect(&c, "cost.l2.base", 2 << 20);
+    expect(&c, "cost.dram_queue.base", 256);
+    static const char *const added[] = {"cost.l1_tlb.added",
+                                        "cost.l1_tlb.overhead",
+                                        "cost.l2_tlb.added",
+                                        "cost.l2_tlb.overhead",
+                                        "cost.l2.added",
+                                        "cost.l2.overhead",
+                                        "cost.request.added",
+                                        "cost.dram_queue.added",
+                                        "cost.dram_queue.overhead",
+                                        "cost.added"};
+    for (size_t i = 0; i < sizeof added / sizeof *added; i++)
+        expect(&c, added[i], 0);
+    for (unsigned i = 0; i < c.count; i++)
+        assert_false(c.items[i].is_structure);
+}
+
+/* mask-sec74-bypass-counters, mask-sec74-bypass-counter-size, mask-sec74-tag-bits: ten counters of 8 bytes, for hits and
+ * accesses of data and of four levels, and three bits in each request. */
+static void the_l2_bypass_takes_80_bytes_and_three_bits_in_a_request(void **state)
+{
+    (void)state;
+    struct pw_cost c = cost_of("mask", "mask-cache", NULL);
+    expect(&c, "cost.l2.walks.counters", 10 * 8 * 8);
+    expect(&c, "cost.l2.walks.depth_tag", 3);
+    expect(&c, "cost.l2.added", 80);
+    expect(&c, "cost.l2.overhead", 100 * 80.0 / (2 << 20));
+    expect(&c, "cost.request.added", 3);
+    expect(&c, "cost.added", 80);
+    assert_true(value(&c, "cost.l2.overhead") < 0.1);
+    struct pw_cost without = cost_of("mask", "mask-cache", "l2.walks=never");
+    assert_true(value(&without, "cost.l2.walks.counters") < 0);
+    expect(&without, "cost.added", 0);
+}
+
+/* Arrays that the page sizes of the run cannot fill are not there, and ideal ones have no size. */
+static void tlbs_count_as_they_are_built(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *design, *set;
+        unsigned l1, l2; /* entries */
+    } rows[] = {{"gpu-mmu", NULL, 64, 512},
+                {"gpu-mmu", "l2_tlb.base_entries=1024", 64, 1024},
+                {"mosaic", NULL, 64 + 16, 512 + 256},
+                {"gpu-mmu-2m", NULL, 64, 512},
+                {"gpu-mmu-2m", "l2_tlb.large_as_base=off", 64, 256},
+                {"ideal-tlb", NULL, 0, 512},
+                {"ideal-l2-tlb", NULL, 64, 0},
+                {"pwcache", NULL, 64, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pw_cost c = cost_of("mask", rows[i].design, rows[i].set);
+        expect(&c, "cost.l1_tlb.base", 16.0 * rows[i].l1);
+        expect(&c, "cost.l2_tlb.base", 16.0 * rows[i].l2);
+        expect(&c, "cost.l2_tlb.asid_overhead", rows[i].l2 ? 7.03125 : 0);
+    }
+}
+
+static uint64_t by_warps(const void *options, const struct pw_cost_machine *machine)
+{
+    return *(const uint32_t *)options * machine->warps;
+}
+
+static void a_structure_has_a_size_or_a_function_for_it(void **state)
+{
+    (void)state;
+    const struct pw_policy_cost fixed = {.name = "fixed", .each = 5}, computed = {.name = "computed", .size = by_warps};
+    const struct pw_cost_machine machine = {.warps = 48};
+    const uint32_t options = 3;
+    char name[PW_METRIC_NAME_CAPACITY];
+    assert_int_equal(pw_policy_cost_size(&fixed, &options, &machine), 5);
+    assert_int_equal(pw_policy_cost_size(&computed, &options, &machine), 144);
+    assert_true(pw_cost_name("fill.policy", &computed, name, sizeof name));
+    assert_string_equal(name, "cost.fill.computed");
+    assert_false(pw_cost_name("fill.policy", &computed, name, sizeof "cost.fill.computed" - 1));
+    assert_false(pw_cost_name("fill.policy", &computed, name, 3));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_baseline_has_address_space_numbers_and_nothing_else),
+        cmocka_unit_test(the_l2_bypass_takes_80_bytes_and_three_bits_in_a_request),
+        cmocka_unit_test(tlbs_count_as_they_are_built),
+        cmocka_unit_test(a_structure_has_a_size_or_a_function_for_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
