@@ -360,6 +360,7 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
     OPEN("memory_instructions", memory_instructions);
     OPEN("stall_cycles", stall_cycles);
     OPEN("resident_cycles", resident_cycles);
+    pw_ready_register(g, stats);
     COUNTER("sm.lines_waiting", "lines", open, pw_sm_open, lines_waiting,
             "Lines in the load-store units and those without a translation, at the end.");
     pw_stats_level(stats, "sm.lines_waiting");

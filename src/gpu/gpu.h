@@ -124,6 +124,10 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats);
 enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_launch *launch, pw_cycle now,
                              struct pw_error *err);
 
+/* From now on, and no longer, it looks from time to time how many warps are ready. */
+void pw_gpu_begin(struct pw_gpu *g);
+void pw_gpu_end(struct pw_gpu *g);
+
 /* Starts no further CTAs: what is resident ends, launches do not. */
 void pw_gpu_stop(struct pw_gpu *g);
 

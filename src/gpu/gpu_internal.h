@@ -158,6 +158,12 @@ struct pw_fill {
     struct pw_policy_use use;
 };
 
+struct pw_ready {
+    uint64_t warps[PW_MAX_APPS]; /* that were ready, summed over looks */
+    uint64_t looks;
+    struct pw_epochs epochs;
+};
+
 struct pw_gpu {
     struct pw_gpu_config config;
     struct pw_gpu_wiring wiring;
@@ -186,6 +192,7 @@ struct pw_gpu {
     bool stopped;                   /* no further CTAs */
     uint64_t cycles;                /* of the run, kept by whoever runs it */
     struct pw_breakdown *breakdown; /* or NULL */
+    struct pw_ready ready;
     struct pw_sm_counters *counters;
     struct pw_sm_open *open;
     struct pw_tlb_level tlb_level;
@@ -321,6 +328,9 @@ static inline uint8_t pw_may_fill(const struct pw_sm *sm, uint32_t warp)
     const struct pw_fill *f = &sm->gpu->fill;
     return (uint8_t)(f->may_fill ? f->may_fill(f->state, sm->app, sm->id, warp) : PW_FILL_BOTH);
 }
+
+/* ready.c */
+void pw_ready_register(const struct pw_gpu *g, struct pw_stats *stats);
 
 /* cta.c */
 void pw_gpu_dispatch(struct pw_gpu *g, unsigned app, pw_cycle now);

@@ -395,23 +395,27 @@ static enum pw_status check_idle(const struct pw_system *s, struct pw_error *err
     return status;
 }
 
-static void begin_policies(struct pw_system *s)
+static void begin_epochs(struct pw_system *s)
 {
     pw_policies_begin(&s->policies, s->events);
-    for (unsigned i = 0; i < s->node_count; i++)
+    for (unsigned i = 0; i < s->node_count; i++) {
         pw_policies_begin(&s->nodes[i].policies, s->events);
+        pw_gpu_begin(s->nodes[i].gpu);
+    }
 }
 
-static void end_policies(struct pw_system *s)
+static void end_epochs(struct pw_system *s)
 {
     pw_policies_end(&s->policies);
-    for (unsigned i = 0; i < s->node_count; i++)
+    for (unsigned i = 0; i < s->node_count; i++) {
         pw_policies_end(&s->nodes[i].policies);
+        pw_gpu_end(s->nodes[i].gpu);
+    }
 }
 
 enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
 {
-    begin_policies(s);
+    begin_epochs(s);
     if (s->spec->interval)
         interval_over(s, 0, 0);
     if (s->spec->warmup)
@@ -436,7 +440,7 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
         end_timeline(s);
     for (unsigned i = 0; i < s->node_count; i++)
         pw_gpu_stop(s->nodes[i].gpu);
-    end_policies(s);
+    end_epochs(s);
     s->stop = false;
     pw_events_run(s->events, PW_NEVER, &s->stop);
     pw_system_bring_up_to_date(s, s->events->now, PW_AFTER_EXIT);
