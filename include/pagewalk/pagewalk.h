@@ -30,7 +30,8 @@ struct pw_progress {
 struct pw_run_spec {
     const char *machine;     /* names or files, joined by '+': later ones change earlier ones */
     const char *design;      /* names or files, joined by '+' */
-    const char *workload;    /* "HS", "HS:side=512:iterations=3"; several applications: "HS,MM:scale=2" */
+    const char *workload;    /* "HS", "HS:side=512:iterations=3"; several applications, perhaps with the SMs of each:
+                              * "HS,MM:scale=2@20+10" */
     const char *const *sets; /* "key=value" */
     size_t set_count;
     uint64_t seed;           /* default 1 */

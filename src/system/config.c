@@ -27,7 +27,8 @@ static const char *const restart_names[] = {"keep", "fresh", NULL};
 
 static const struct pw_option apps_options[] = {
     {"sms", PW_OPTION_TEXT, offsetof(struct pw_apps_config, sms), 0, 0, "even", "", NULL,
-     "SMs of each application: even, or numbers such as 20+10.", false},
+     "SMs of each application: even, or numbers such as 20+10; a workload may give them itself (-w 3DS,HISTO@20+10).",
+     false},
     {"backing", PW_OPTION_CHOICE, offsetof(struct pw_apps_config, backing), 0, 0, "in-turn", "", backing_names,
      "Whether programs that start together get their memory one page of each in turn, or one program after the other.",
      false},
@@ -84,38 +85,4 @@ enum pw_status pw_config_finish(struct pw_config *config, struct pw_options *opt
         return pw_fail(err, PW_USER_ERROR, "sm.schedulers = %u is more than sm.warps = %u", config->gpu.sm.schedulers,
                        config->gpu.sm.warps);
     return pw_config_check(config, err);
-}
-
-static enum pw_status divide_evenly(struct pw_gpu_config *gpu, unsigned apps, struct pw_error *err)
-{
-    if (apps > gpu->sm.count)
-        return pw_fail(err, PW_USER_ERROR, "%u applications need at least as many SMs; sm.count is %u", apps,
-                       gpu->sm.count);
-    for (unsigned i = 0; i < apps; i++)
-        gpu->app_sms[i] = gpu->sm.count / apps + (i < gpu->sm.count % apps);
-    return PW_OK;
-}
-
-enum pw_status pw_config_divide_sms(struct pw_config *config, unsigned apps, struct pw_error *err)
-{
-    struct pw_gpu_config *gpu = &config->gpu;
-    const char *text = config->apps.sms;
-    if (!strcmp(text, "even"))
-        return divide_evenly(gpu, apps, err);
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < apps; i++) {
-        char *end;
-        unsigned long n = strtoul(text, &end, 10);
-        if (end == text || *text < '0' || *text > '9' || !n || *end != (i + 1 < apps ? '+' : 0))
-            return pw_fail(err, PW_USER_ERROR,
-                           "apps.sms = %s: there must be one number of SMs for each of %u application%s, "
-                           "such as %s",
-                           config->apps.sms, apps, apps == 1 ? "" : "s", apps == 1 ? "10" : "20+10");
-        gpu->app_sms[i] = (uint32_t)n;
-        if (n > gpu->sm.count || (sum += n) > gpu->sm.count)
-            return pw_fail(err, PW_USER_ERROR, "apps.sms = %s: more than the %u SMs of this machine (sm.count)",
-                           config->apps.sms, gpu->sm.count);
-        text = end + 1;
-    }
-    return PW_OK;
 }

@@ -45,9 +45,6 @@ extern const struct pw_option_group pw_config_groups[];
 /* Options over a configuration, with all defaults set. */
 enum pw_status pw_config_create(struct pw_config *config, struct pw_options **out, struct pw_error *err);
 
-/* Divides the SMs among so many applications, as apps.sms says. */
-enum pw_status pw_config_divide_sms(struct pw_config *config, unsigned apps, struct pw_error *err);
-
 /* Resolves what depends on other options and checks combinations. Call after the last option has been set. */
 enum pw_status pw_config_finish(struct pw_config *config, struct pw_options *options, struct pw_error *err);
 

@@ -1,6 +1,8 @@
 /* What a run depends on, known before it is run. */
 #include "system/inputs.h"
 
+#include "system/app_sms.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,8 @@ enum pw_status pw_run_configure(const struct pw_run_spec *spec, struct pw_config
     for (size_t i = 0; status == PW_OK && i < spec->set_count; i++)
         status = pw_options_set_pair(options, spec->sets[i], "--set", err);
     if (status == PW_OK)
+        status = pw_workload_set_sms(spec->workload, config, options, err);
+    if (status == PW_OK)
         status = pw_config_finish(config, options, err);
     if (status != PW_OK) {
         pw_options_destroy(options);
@@ -37,7 +41,7 @@ enum pw_status pw_run_programs(const char *text, struct pw_program *programs, un
     *out_count = 0;
     if (!text || !*text)
         return pw_fail(err, PW_USER_ERROR, "no workload is given; use -w NAME (see 'pagewalk list workloads')");
-    char *copy = strdup(text);
+    char *copy = strndup(text, pw_workload_cut(text).programs);
     if (!copy)
         return pw_fail_memory(err, "workloads");
     enum pw_status status = PW_OK;
@@ -46,6 +50,11 @@ enum pw_status pw_run_programs(const char *text, struct pw_program *programs, un
         const char *one = strsep(&rest, ",");
         if (!*one)
             status = pw_fail(err, PW_USER_ERROR, "workload '%s': a name is missing beside a comma", text);
+        else if (pw_workload_cut(one).sms)
+            status = pw_fail(err, PW_USER_ERROR,
+                             "'%.80s': the SMs of all applications are given once, at the end of the workload, such as "
+                             "3DS,HISTO@20+10",
+                             one);
         else if (*out_count == PW_MAX_APPS)
             status = pw_fail(err, PW_USER_ERROR, "workload '%.60s': at most %d applications can share a GPU", text,
                              PW_MAX_APPS);
@@ -79,12 +88,13 @@ enum pw_status pw_run_workload(const char *workload, char **out, struct pw_error
 {
     struct pw_program programs[PW_MAX_APPS] = {0};
     unsigned count = 0;
-    size_t length = workload ? strlen(workload) : 0;
+    size_t length = workload ? pw_workload_cut(workload).programs : 0;
     char *text = malloc(length + PW_MAX_APPS * sizeof " #0123456789abcdef" + 1);
     *out = NULL;
     if (!text)
         return pw_fail_memory(err, "a workload");
-    memcpy(text, workload ? workload : "", length + 1);
+    memcpy(text, workload ? workload : "", length);
+    text[length] = 0;
     enum pw_status status = pw_run_programs(workload, programs, &count, err);
     for (unsigned i = 0; status == PW_OK && i < count; i++) {
         uint64_t digest;

@@ -11,16 +11,17 @@
 enum pw_status pw_run_configure(const struct pw_run_spec *spec, struct pw_config *config, struct pw_options **out,
                                 char *out_design, size_t capacity, struct pw_error *err);
 
-/* The effective options as "name=value\n" in table order; the caller's to free. The workload is not looked at. */
+/* The effective options as "name=value\n" in table order; the caller's to free. Of the workload, which may be NULL,
+ * only the SMs that it gives are looked at. */
 enum pw_status pw_run_options(const struct pw_run_spec *spec, char **out, struct pw_error *err);
 
-/* Parses "A,B:k=v,…" into at most PW_MAX_APPS programs, the caller's to release (those before *out_count, after a
+/* Parses "A,B:k=v,…@SMS" into at most PW_MAX_APPS programs, the caller's to release (those before *out_count, after a
  * failure too). */
 enum pw_status pw_run_programs(const char *text, struct pw_program *programs, unsigned *out_count,
                                struct pw_error *err);
 
-/* The workload as it identifies a run: the text, and for each program that reads files a digest of their bytes. The
- * caller's to free. */
+/* The workload as it identifies a run beside its options: the text without SMs, and for each program that reads files a
+ * digest of their bytes. The caller's to free. */
 enum pw_status pw_run_workload(const char *workload, char **out, struct pw_error *err);
 
 /* Builds what a run would simulate, and simulates nothing: finds mistakes that the options and the workload do not show

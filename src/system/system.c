@@ -2,6 +2,7 @@
 #include "system/system.h"
 
 #include "sim/plural.h"
+#include "system/app_sms.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -81,6 +81,16 @@ fails 'unknown application of two' 2 'vecad.*did you mean .?vecadd' run -w $smal
 fails 'SMs for too few applications' 2 'apps.sms = 20: .*one number of SMs for each of 2' run -w $small,$small --set apps.sms=20
 fails 'more SMs than there are for one' 2 'apps.sms = 31: more than the 30 SMs' run -w $small --set apps.sms=31
 fails 'more SMs than there are' 2 'apps.sms = 20[+]11: .*more than the 30' run -w $small,$small --set apps.sms=20+11
+fails 'a workload with SMs for too few' 2 "workload '$small,$small@20': .*one number of SMs for each of 2" run -w $small,$small@20
+fails 'a workload with SMs for too many' 2 'one number of SMs for each of 2' run -w $small,$small@10+10+10
+fails 'a workload whose SMs are missing' 2 'one number of SMs for each of 2' run -w $small,$small@
+fails 'a workload with no SM for one' 2 'every application needs at least one SM' run -w $small,$small@30+0
+fails 'a workload with more SMs than there are' 2 "@20[+]11': more than the 30 SMs of this machine" run -w $small,$small@20+11
+fails 'a workload with SMs that are no numbers' 2 'are given once, at the end of a run.s workload' run -w $small,vecadd@20+ten
+fails 'a workload with SMs for each program' 2 'are given once, at the end of the workload' run -w $small@20,$small
+fails 'SMs without a workload' 2 "a name is missing before the '@'" run -w @20+10
+fails 'SMs by the workload and by the option' 2 '@20[+]10., and so does --set apps.sms=10[+]20; leave one' run -w $small,$small@20+10 --set apps.sms=10+20
+fails 'SMs of a profile' 2 'at the end of a run.s workload' workload vecadd@20
 fails 'more GPUs than one' 2 'gpu.count = 2: systems of several GPUs cannot be simulated yet; leave it at 1' run -w $small --set gpu.count=2
 fails 'more applications than SMs' 2 '2 applications need at least as many SMs' run -w $small,$small --set sm.count=1
 fails 'more applications than channels' 2 '1 channels cannot be divided' run -w $small,$small -d static --set dram.channels=1

@@ -88,6 +88,10 @@ static void sms_are_divided_as_evenly_as_they_go(void **state)
         {SHORT "," LONG, "apps.sms=20+10", {20, 10}},
         {SHORT "," LONG, "apps.sms=1+2", {1, 2}},
         {SHORT, "apps.sms=4", {4}},
+        {SHORT "," LONG "@20+10", NULL, {20, 10}},
+        {SHORT "," LONG "@1+2", "sm.count=3", {1, 2}},
+        {SHORT "," SHORT "," SHORT "@3+27+70", "sm.count=100", {3, 27, 70}},
+        {SHORT "@4", NULL, {4}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pw_result *r = simulate((struct run){.workload = cases[i].workload, .sets = {cases[i].set}});
@@ -189,6 +193,30 @@ static void sms_that_nobody_has_change_nothing(void **state)
     assert_same_metrics(fewer, idle);
     pw_result_free(fewer);
     pw_result_free(idle);
+}
+
+/* mask-sec6-alone-def: a run is the same whether its workload or apps.sms gives the SMs, its runs alone included. */
+static void sms_of_a_workload_and_of_the_option_are_the_same(void **state)
+{
+    (void)state;
+    static const char *const designs[] = {"gpu-mmu", "static"};
+    for (size_t i = 0; i < 2; i++) {
+        struct pw_result *given =
+            simulate((struct run){.design = designs[i], .workload = SHORT "," LONG "@4+26", .alone = true});
+        struct pw_result *set = simulate(
+            (struct run){.design = designs[i], .workload = SHORT "," LONG, .sets = {"apps.sms=4+26"}, .alone = true});
+        struct pw_result *even = simulate((struct run){.design = designs[i], .workload = SHORT "," LONG});
+        assert_same_metrics(given, set);
+        assert_true(given->cycles == set->cycles && given->weighted_speedup == set->weighted_speedup);
+        for (unsigned app = 0; app < 2; app++) {
+            assert_string_equal(given->apps[app].name, app ? LONG : SHORT);
+            assert_true(given->apps[app].ipc_alone > 0 && given->apps[app].ipc_alone == set->apps[app].ipc_alone);
+        }
+        assert_true(given->apps[0].ipc != even->apps[0].ipc);
+        pw_result_free(given);
+        pw_result_free(set);
+        pw_result_free(even);
+    }
 }
 
 /* mosaic-sec5-ws-def, mosaic-sec5-ipc-alone: weighted speedup is the sum of IPC / IPC alone, unfairness the largest IPC
@@ -346,6 +374,7 @@ int main(void)
         cmocka_unit_test(the_first_complete_run_counts_and_others_start_over),
         cmocka_unit_test(copies_of_a_program_compute_the_same),
         cmocka_unit_test(sms_that_nobody_has_change_nothing),
+        cmocka_unit_test(sms_of_a_workload_and_of_the_option_are_the_same),
         cmocka_unit_test(runs_alone_are_single_runs_with_the_baseline),
         cmocka_unit_test(programs_do_not_know_the_size_of_their_pages),
         cmocka_unit_test(one_to_five_and_eight_applications_run_under_every_design),

@@ -55,6 +55,11 @@ static enum pw_status unknown_workload(const char *name, struct pw_error *err)
     names[n] = NULL;
     char hint[128];
     suggest(name, names, hint, sizeof hint);
+    if (strchr(name, '@'))
+        return pw_fail(err, PW_USER_ERROR,
+                       "unknown workload '%s'; the SMs of all applications are given once, at the end of a run's "
+                       "workload, such as 3DS,HISTO@20+10",
+                       name);
     if (strpbrk(name, "./")) /* the end of a file's name */
         return pw_fail(err, PW_USER_ERROR, "unknown workload '%s'; a ',' separates workloads, so no value can hold one",
                        name);
