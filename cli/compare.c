@@ -21,8 +21,8 @@ struct arguments {
 };
 
 static const struct pw_cli_flag flags[] = {
-    {'w', "workload", PW_CLI_LIST, offsetof(struct arguments, workloads), "NAME[:k=v]…[,…]",
-     "a workload; may be repeated; several joined by commas share the GPU (required)"},
+    {'w', "workload", PW_CLI_LIST, offsetof(struct arguments, workloads), "NAME[:k=v]…[,…][@N+…]",
+     "a workload; may be repeated; several joined by commas share the GPU, each on N of its SMs (required)"},
     {'m', "machine", PW_CLI_LIST, offsetof(struct arguments, machines), "NAME|FILE.yaml",
      "sizes and latencies; may be repeated (default mosaic)"},
     {'d', "design", PW_CLI_LIST, offsetof(struct arguments, designs), "NAME|FILE.yaml[+…]",

@@ -28,7 +28,7 @@ static const struct pw_cli_flag flags[] = {
     {'m', "machine", PW_CLI_TEXT, offsetof(struct arguments, filter.machine), "NAME", "only runs of this machine"},
     {'d', "design", PW_CLI_TEXT, offsetof(struct arguments, filter.design), "NAME", "only runs of this design"},
     {'w', "workload", PW_CLI_TEXT, offsetof(struct arguments, filter.workload), "TEXT",
-     "only runs of this workload, with its parameters"},
+     "only runs of this workload, with its parameters (and, if it ends in @N+…, with these SMs)"},
     {.name = NULL},
 };
 

@@ -96,6 +96,26 @@ check 'a run that fails is said and does not stop the others' eval \
   '[ $code = 1 ] && grep -q "failed; the first: .*gather:table=64MB: .*does not fit" .stderr && grep -q "^  gpu-mmu *failed" .stdout &&
    is_json failed.json && grep -q "\"failure\": \".*does not fit" failed.json && [ "$(runs failed.db)" = 2 ]'
 
+pair=vecadd:ctas=20:iterations=1,$gather
+run compare -w $pair@20+10 -w $pair@2+10 --against none --db sms.db --json sms.json
+check 'workloads that give SMs are rows of their own' python3 - "$pagewalk" $pair <<'PYTHON'
+import json, subprocess, sys
+rows = json.load(open("sms.json"))["rows"]
+assert [r["workload"] for r in rows] == [sys.argv[2] + "@20+10", sys.argv[2] + "@2+10"]
+assert rows[0]["cycles"] != rows[1]["cycles"]
+for r, sms in zip(rows, ("20+10", "2+10")):
+    command = [sys.argv[1], "run", "-w", sys.argv[2], "--set", f"apps.sms={sms}", "--json", "-"]
+    assert json.loads(subprocess.check_output(command))["cycles"] == r["cycles"]
+PYTHON
+run compare -w $pair --set apps.sms=20+10 --against none --db sms.db
+check 'the same SMs by the option are the same run' eval 'succeeds && [ "$(runs sms.db)" = 2 ]'
+count() { python3 -c 'import json; print(len(json.load(open(".stdout"))))'; }
+run export --db sms.db --json - -w $pair@2+10
+check 'runs on some SMs are found in the store' eval 'succeeds && [ "$(count)" = 1 ] && grep -q "\"apps.sms\": \"2+10\"" .stdout'
+run export --db sms.db --json - -w $pair
+check 'and runs on any SMs' eval 'succeeds && [ "$(count)" = 2 ]'
+fails 'SMs for too few in a filter' 2 'one number of SMs for each of 2' export --db sms.db --json - -w $pair@20
+
 "$pagewalk" compare -w HS:side=1024:iterations=40 --db stopped.db -j 2 >.stdout 2>.stderr &
 job=$!
 sleep 1
@@ -117,6 +137,7 @@ fails 'an option twice' 2 'l2_tlb.base_entries=256,512' compare -w $small --set 
 fails 'a design twice' 2 'design gpu-mmu is given twice' compare -w $small -d gpu-mmu -d gpu-mmu
 fails 'values that do not go with a design' 2 '-d mosaic --set page.size=2MB: coalesce.policy' compare -w $small -d mosaic --set page.size=4KB,2MB
 fails 'values that do not go with a workload' 2 '-w .*,.* --set apps.sms=20: .*one number of SMs' compare -w $small -w $small,$small --set apps.sms=20
+fails 'more SMs of a workload than a machine has' 2 "-m fermi .*-w $small,$small@10[+]6: workload .*more than the 15 SMs" compare -w $small,$small@10+6 -m mosaic -m fermi
 fails 'a seed that is none' 2 '--seed: "x" is no whole number' compare -w $small --seed 1,x
 fails 'both formats on standard output' 2 'cannot both go to standard output' compare -w $small --json - --csv -
 fails 'both formats in one file' 2 'name the same file' compare -w $small --json a --csv a

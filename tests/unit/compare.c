@@ -119,6 +119,34 @@ static void the_same_options_are_one_run(void **state)
     pw_compare_destroy(c);
 }
 
+static void workloads_have_the_sms_that_they_give(void **state)
+{
+    (void)state;
+    struct pw_compare_spec spec = simple();
+    spec.workloads = LIST("alu,vecadd:n=1k@20+10", "alu,vecadd:n=1k", "alu,vecadd:n=1k@10+20");
+    spec.workload_count = 3;
+    spec.designs = LIST("gpu-mmu", "sharedtlb");
+    spec.design_count = 2;
+    struct pw_compare *c = create(&spec);
+    static const char *const sms[] = {"\napps.sms=20+10\n", "\napps.sms=even\n", "\napps.sms=10+20\n"};
+    assert_int_equal(c->row_count, 9);
+    assert_int_equal(c->job_count, 6); /* sharedtlb is gpu-mmu */
+    for (size_t row = 0; row < c->row_count; row++) {
+        const struct pw_run_inputs *inputs = &c->jobs[pw_compare_job(c, row)].inputs;
+        assert_string_equal(inputs->workload, "alu,vecadd:n=1k");
+        assert_non_null(strstr(inputs->options, sms[row / 3]));
+    }
+    check_row(c, 7, "alu,vecadd:n=1k@10+20 mosaic gpu-mmu 1");
+    pw_compare_destroy(c);
+    spec.workloads = LIST("alu", "alu,alu@20+11");
+    spec.workload_count = 2;
+    expect_mistake(&spec, "-m mosaic -d ideal-tlb -w alu,alu@20+11: workload 'alu,alu@20+11': more than the 30 SMs");
+    spec.workloads = LIST("alu", "alu,alu@20+10");
+    spec.sets = LIST("apps.sms=10");
+    spec.set_count = 1;
+    expect_mistake(&spec, "(@20+10), and so does --set apps.sms=10");
+}
+
 /* Runs with these cycles, or none for 0, until let_go. */
 static struct pw_stored_run *give_cycles(struct pw_compare *c, const uint64_t *cycles, size_t count)
 {
@@ -323,6 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_combination_is_a_row_in_order),
         cmocka_unit_test(the_same_options_are_one_run),
+        cmocka_unit_test(workloads_have_the_sms_that_they_give),
         cmocka_unit_test(slowdowns_are_against_the_row_that_differs_in_the_design_alone),
         cmocka_unit_test(what_has_no_run_has_no_numbers),
         cmocka_unit_test(a_row_says_what_the_metrics_of_its_run_do),

@@ -11,6 +11,7 @@
 #include "store_internal.h"
 
 #include "exp/format/result.h"
+#include "system/app_sms.h"
 #include "uvm/allocation.h"
 
 #include <stdio.h>
@@ -347,12 +348,18 @@ static enum pw_status read_id(struct pw_query *q, int64_t *out, struct pw_error 
 static enum pw_status next_run(struct pw_store *s, const struct pw_store_filter *f, int64_t last, int64_t *run,
                                struct pw_error *err)
 {
+    const char *workload = f ? f->workload : NULL;
+    char sms[PW_APP_SMS_CAPACITY] = "";
+    enum pw_status status = workload ? pw_workload_sms(workload, UINT32_MAX, sms, err) : PW_OK;
+    if (status != PW_OK)
+        return status;
     struct pw_query q = pw_query_start(s, PW_SQL_NEXT_RUN);
     pw_query_bind_integer(&q, *run);
     pw_query_bind_integer(&q, last);
     pw_query_bind_text(&q, f ? f->machine : NULL);
     pw_query_bind_text(&q, f ? f->design : NULL);
-    pw_query_bind_text(&q, f ? f->workload : NULL);
+    pw_query_bind_piece(&q, workload, workload ? (int)pw_workload_cut(workload).programs : 0);
+    pw_query_bind_text(&q, *sms ? sms : NULL);
     return read_id(&q, run, err);
 }
 

@@ -49,7 +49,10 @@ static const char *const texts[PW_SQL_COUNT] = {
         COUNTER_NAME) " FROM allocation WHERE run = ? ORDER BY number",
     [PW_SQL_LAST_RUN] = "SELECT coalesce(max(id), 0) FROM run",
     [PW_SQL_NEXT_RUN] = "SELECT id FROM run WHERE id > ?1 AND id <= ?2 AND (?3 IS NULL OR machine = ?3)"
-                        " AND (?4 IS NULL OR design = ?4) AND (?5 IS NULL OR workload = ?5) ORDER BY id LIMIT 1",
+                        " AND (?4 IS NULL OR design = ?4) AND (?5 IS NULL OR workload = ?5)"
+                        " AND (?6 IS NULL OR EXISTS (SELECT 1 FROM configuration_option o"
+                        " WHERE o.configuration = run.configuration AND o.name = 'apps.sms' AND o.value = ?6))"
+                        " ORDER BY id LIMIT 1",
 };
 
 enum pw_status pw_store_damaged(const struct pw_store *s, const char *what, struct pw_error *err)

@@ -2,9 +2,11 @@
  *
  * The effective options of every machine, design and combination of values are found once, and the same options are the
  * same run: a setting that only repeats what a machine says, or a design under two names, costs nothing. So there are
- * as many runs as different options times workloads times seeds. */
+ * as many runs as different options times workloads times seeds. The SMs that a workload gives its applications are an
+ * option too, but one that differs only with the workload: it is added at the end, run by run. */
 #include "exp/tools/compare.h"
 
+#include "system/app_sms.h"
 #include "system/inputs.h"
 
 #include <assert.h>
@@ -18,6 +20,7 @@ struct pw_compare_private {
     size_t place_count; /* of options: (machine * design_count + design) * values_count + values */
     size_t different;   /* options */
     char **workloads;   /* as they identify a run */
+    char **job_options; /* by job, of workloads that give their applications SMs; NULL: those of the job's place */
 };
 
 static enum pw_status no_memory(struct pw_error *err)
@@ -222,6 +225,7 @@ static enum pw_status resolve_options(struct pw_compare *c, struct pw_error *err
     for (size_t place = 0; place < c->private->place_count; place++) {
         struct pw_compare_place p = pw_compare_place(c, place * c->spec.seed_count);
         struct pw_run_spec spec = spec_at(c, &p);
+        spec.workload = NULL;
         enum pw_status status = pw_run_options(&spec, &c->private->options[place], err);
         if (status != PW_OK)
             return blame(&spec, false, status, err);
@@ -269,16 +273,22 @@ static enum pw_status describe_jobs(struct pw_compare *c, struct pw_error *err)
     c->job_count = c->spec.workload_count * p->different * c->spec.seed_count;
     c->jobs = calloc(c->job_count + 1, sizeof *c->jobs);
     c->runs = calloc(c->job_count + 1, sizeof(struct pw_stored_run *));
-    if (!c->jobs || !c->runs)
+    p->job_options = calloc(c->job_count + 1, sizeof *p->job_options);
+    if (!c->jobs || !c->runs || !p->job_options)
         return no_memory(err);
     for (size_t row = 0; row < c->row_count; row++) {
-        struct pw_pool_job *job = &c->jobs[pw_compare_job(c, row)];
+        size_t number = pw_compare_job(c, row);
+        struct pw_pool_job *job = &c->jobs[number];
         struct pw_compare_place at = pw_compare_place(c, row);
         if (job->inputs.options)
             continue;
         job->spec = spec_at(c, &at);
-        enum pw_status status = pw_run_inputs(p->options[options_place(c, &at)], p->workloads[at.workload],
-                                              c->spec.seeds[at.seed], &job->inputs, err);
+        enum pw_status status = PW_OK;
+        if (pw_workload_cut(job->spec.workload).sms)
+            status = blame(&job->spec, true, pw_run_options(&job->spec, &p->job_options[number], err), err);
+        const char *options = p->job_options[number] ? p->job_options[number] : p->options[options_place(c, &at)];
+        if (status == PW_OK)
+            status = pw_run_inputs(options, p->workloads[at.workload], c->spec.seeds[at.seed], &job->inputs, err);
         if (status != PW_OK)
             return status;
         job->cost = 1;
@@ -341,6 +351,7 @@ void pw_compare_destroy(struct pw_compare *c)
     free_texts(p->pairs, c->values_count * c->setting_count);
     free_texts(p->options, p->place_count);
     free_texts(p->workloads, c->spec.workload_count);
+    free_texts(p->job_options, c->job_count);
     for (size_t i = 0; c->settings && i < c->setting_count; i++)
         pw_setting_release(&c->settings[i]);
     free(p->number);
