@@ -107,6 +107,64 @@ static void labels_keep_the_parameters_that_tell_workloads_apart(void **state)
     pw_figure_free(f);
 }
 
+/* A label always says which SMs are given. A group's own take the place of the list's, and a sample of a group is one
+ * of workloads, each with all of the group's SMs. */
+static void workloads_run_on_the_sms_that_are_given(void **state)
+{
+    (void)state;
+    static const char *const expected[][2] = {
+        {"vecadd,vecadd@20+10", "vecadd:n=1k,vecadd:n=1k@20+10"},
+        {"alu,vecadd:n=2k@1+2", "alu:scale=0.1,vecadd:n=2k@1+2"},
+        {"alu,vecadd:n=3k@1+2", "alu:scale=0.1,vecadd:n=3k@1+2"},
+        {"gather@30", "gather:table=32MB@30"},
+        {"alu,alu@3+27", "alu:scale=0.1,alu:scale=0.1@3+27"},
+        {"alu,alu", "alu:scale=0.1,alu:scale=0.1"},
+        {"HS,LPS@3+27", "HS:scale=0.1,LPS:scale=0.1@3+27"},
+        {"HS,LPS", "HS:scale=0.1,LPS:scale=0.1"},
+        {"HS,LPS@27+3", "HS:scale=0.1,LPS:scale=0.1@27+3"},
+    };
+    struct pw_figure *f =
+        figure(HEAD SWEPT "workloads:\n"
+                          "  one: {list: \"vecadd:n=1k,vecadd:n=1k@20+10 alu,vecadd:n=2k@1+2 alu,vecadd:n=3k@1+2"
+                          " gather:table=32MB@030\"}\n"
+                          "  two: {list: \"HS,MM@20+10 alu,alu NN,NN\", sms: 3+27 even, quick: 1}\n"
+                          "  three: {list: \"HS,LPS@20+10\", sms: 3+27 even 27+3}\n"
+                          "table: {Speed: speed@ideal}\n");
+    assert_int_equal(f->workload_count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < f->workload_count; i++) {
+        assert_string_equal(f->workloads[i].label, expected[i][0]);
+        assert_string_equal(f->workloads[i].text, expected[i][1]);
+        assert_null(strchr(f->workloads[i].programs, '@'));
+    }
+    pw_figure_free(f);
+}
+
+static void mistakes_in_sms_are_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *group, *message;
+    } cases[] = {
+        {"list: \"alu,alu@20\"", "f:9: workload 'alu,alu@20': there must be one number of SMs for each of 2"},
+        {"list: \"alu@20,alu@10\"", "f:9: workload 'alu@20,alu@10': there must be one number of SMs for each of 2"},
+        {"list: \"alu,alu@20+x\"", "f:9: unknown workload 'alu@20+x'; the SMs of all applications are given once"},
+        {"list: \"alu,alu\", sms: 0+10", "f:9: workload 'alu,alu@0+10': every application needs at least one SM"},
+        {"list: \"alu,alu\", sms: 10+10 ten", "f:9: 'ten' are no SMs; give even, or numbers such as 20+10"},
+        {"list: \"alu,alu\", sms: \" \"", "f:9: 'workloads.one.sms' is empty"},
+        {"list: \"alu@10\", copies: 2", "f:9: copies of 'alu@10': give the copies their SMs with 'sms'"},
+        {"list: \"alu\", copies: 2, sms: 10", "f:9: workload 'alu,alu@10': there must be one number"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        struct pw_figure *f;
+        struct pw_error err = {0};
+        snprintf(text, sizeof text, HEAD SWEPT "workloads: {one: {%s}}\ntable: {Speed: speed@ideal}\n", cases[i].group);
+        assert_int_equal(read_text(text, &f, &err), PW_USER_ERROR);
+        if (strncmp(err.message, cases[i].message, strlen(cases[i].message)) != 0)
+            fail_msg("%s: %s", cases[i].group, err.message);
+    }
+}
+
 static void a_variant_that_nothing_uses_is_checked(void **state)
 {
     (void)state;
@@ -178,6 +236,8 @@ int main(void)
         cmocka_unit_test(one_line_of_a_table_covers_a_sweep),
         cmocka_unit_test(mistakes_in_lines_of_sweeps_are_told),
         cmocka_unit_test(labels_keep_the_parameters_that_tell_workloads_apart),
+        cmocka_unit_test(workloads_run_on_the_sms_that_are_given),
+        cmocka_unit_test(mistakes_in_sms_are_told),
         cmocka_unit_test(a_variant_that_nothing_uses_is_checked),
         cmocka_unit_test(a_list_may_have_as_many_workloads_as_a_figure),
         cmocka_unit_test(shown_values_get_the_same_verdict),

@@ -100,6 +100,48 @@ static void applications_alone_have_the_sms_they_have_together(void **state)
     pw_figure_free(f);
 }
 
+/* mask-sec6-alone-def: as many SMs as the workload gives it. The SMs are an option, so the same ones given by an option
+ * are the same run. */
+static void applications_alone_have_the_sms_that_are_given(void **state)
+{
+    (void)state;
+    struct pw_figure *f =
+        read_text(HEAD "variants: {a: {design: ideal-tlb}}\n"
+                       "workloads: {w: {list: \"vecadd:scale=1,alu:scale=1@20+9 vecadd:scale=1,alu:scale=1 "
+                       "alu:scale=1,vecadd:scale=1@9+20 alu:scale=1@9\"}}\n"
+                       "measures: {ws: weighted_speedup, miss: l1_tlb.hits}\n"
+                       "table: {x: ws@a, y: miss@a:alone}\n");
+    struct pw_figure *set = read_text(HEAD "variants: {a: {design: ideal-tlb, set: apps.sms=20+9}}\n"
+                                           "workloads: {w: {list: \"vecadd:scale=1,alu:scale=1\"}}\n"
+                                           "measures: {ws: weighted_speedup}\ntable: {x: ws@a}\n");
+    struct pw_plan plan = {0};
+    add(&plan, f);
+    const struct pw_plan_figure *p = &plan.figures[0];
+    check_job(&plan, p->together[0], "ideal-tlb mosaic vecadd:scale=1,alu:scale=1@20+9");
+    check_job(&plan, p->baseline[0], "gpu-mmu mosaic sm.count=20 apps.sms=even vecadd:scale=1");
+    check_job(&plan, p->baseline[1], "gpu-mmu mosaic sm.count=9 apps.sms=even alu:scale=1");
+    check_job(&plan, p->alone[0], "ideal-tlb mosaic sm.count=20 apps.sms=even vecadd:scale=1");
+    check_job(&plan, p->alone[1], "ideal-tlb mosaic sm.count=9 apps.sms=even alu:scale=1");
+    assert_non_null(strstr(plan.jobs[p->together[0]].options, "\napps.sms=20+9\n"));
+    /* Without them, after one with them: evenly. */
+    assert_non_null(strstr(plan.jobs[p->together[1]].options, "\napps.sms=even\n"));
+    check_job(&plan, p->baseline[2], "gpu-mmu mosaic sm.count=15 apps.sms=even vecadd:scale=1");
+    check_job(&plan, p->baseline[3], "gpu-mmu mosaic sm.count=15 apps.sms=even alu:scale=1");
+    /* The other way round: other runs together, the same ones alone. */
+    assert_int_not_equal(p->together[2], p->together[0]);
+    assert_true(p->baseline[4] == p->baseline[1] && p->baseline[5] == p->baseline[0] && p->alone[4] == p->alone[1]);
+    check_job(&plan, p->together[3], "ideal-tlb mosaic alu:scale=1@9");
+    assert_true(p->baseline[6] == p->baseline[1] && p->alone[6] == p->alone[1]);
+    assert_int_equal(plan.job_count, 4 + 8);
+    size_t before = plan.job_count;
+    add(&plan, set);
+    assert_int_equal(plan.job_count, before);
+    assert_int_equal(plan.figures[1].together[0], plan.figures[0].together[0]);
+    pw_plan_release(&plan);
+    pw_figure_free(f);
+    pw_figure_free(set);
+}
+
 static void runs_with_the_same_inputs_are_one(void **state)
 {
     (void)state;
@@ -145,7 +187,7 @@ static void programs_that_start_over_cost_as_often(void **state)
 {
     (void)state;
     struct pw_figure *f =
-        read_text(HEAD "variants: {a: {design: gpu-mmu}}\nworkloads: {w: {list: \"HS HS,HS NN,RED\"}}\n"
+        read_text(HEAD "variants: {a: {design: gpu-mmu}}\nworkloads: {w: {list: \"HS HS,HS NN,RED HS,HS@20+10\"}}\n"
                        "measures: {speed: ipc}\ntable: {x: speed@a}\n");
     struct pw_plan plan = {0};
     struct pw_sizes sizes;
@@ -158,6 +200,7 @@ static void programs_that_start_over_cost_as_often(void **state)
     assert_true(times > 2);
     assert_true(plan.jobs[1].cost == 2 * plan.jobs[0].cost);
     assert_true(plan.jobs[2].cost > (red + times * nn) * 0.999 && plan.jobs[2].cost < (red + times * nn) * 1.001);
+    assert_true(plan.jobs[3].cost == 3 * plan.jobs[0].cost); /* half of the SMs, twice the time */
     pw_sizes_release(&sizes);
     pw_plan_release(&plan);
     pw_figure_free(f);
@@ -173,13 +216,16 @@ static void what_cannot_run_is_found_before_anything_runs(void **state)
         {"{design: gpu-mmu, machine: mosaik}", "test/figure: variant 'a': unknown machine 'mosaik'; did you mean"},
         {"{design: gpu-mmu, set: sm.cont=3}", "test/figure: variant 'a': unknown option 'sm.cont'; did you mean"},
         {"{design: gpu-mmu, set: apps.sms=10+20+1}", "test/figure: variant 'a': "},
+        {"{design: gpu-mmu, machine: fermi}",
+         "test/figure: variant 'a': workload 'alu:scale=0.1,alu:scale=0.1@20+10': more than the 15 SMs"},
+        {"{design: gpu-mmu, set: apps.sms=10+20}", "test/figure: variant 'a': the workload gives the applications"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         char text[1024];
         snprintf(text, sizeof text,
-                 HEAD "variants: {a: %s}\nworkloads: {w: {list: \"alu,alu\"}}\nmeasures: {ws: weighted_speedup}\n"
+                 HEAD "variants: {a: %s}\nworkloads: {w: {list: \"alu,alu%s\"}}\nmeasures: {ws: weighted_speedup}\n"
                       "table: {x: ws@a}\n",
-                 table[i].variant);
+                 table[i].variant, i > 3 ? "@20+10" : "");
         struct pw_figure *f = read_text(text);
         struct pw_plan plan = {0};
         struct pw_error err = {0};
@@ -223,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_is_asked_for_is_run),
         cmocka_unit_test(applications_alone_have_the_sms_they_have_together),
+        cmocka_unit_test(applications_alone_have_the_sms_that_are_given),
         cmocka_unit_test(runs_with_the_same_inputs_are_one),
         cmocka_unit_test(programs_that_start_over_cost_as_often),
         cmocka_unit_test(what_cannot_run_is_found_before_anything_runs),

@@ -19,8 +19,8 @@ static const char *const top_keys[] = {"title", "where",    "machine",   "set", 
                                        "notes", "variants", "workloads", "measures", "table", "claims", NULL};
 static const char *const section_names[SECTION_COUNT] = {"", "variants", "workloads", "measures", "table", "claims"};
 static const char *const variant_fields[] = {"design", "machine", "set", "sweep", "null", NULL};
-static const char *const workload_fields[] = {"list", "each", "copies", "random", "apps",
-                                              "from", "seed", "quick",  "full",   NULL};
+static const char *const workload_fields[] = {"list", "each", "copies", "random", "apps", "from",
+                                              "seed", "sms",  "quick",  "full",   NULL};
 /* NULL: what is in the section has a value itself. */
 static const char *const *const section_fields[SECTION_COUNT] = {
     [SECTION_VARIANTS] = variant_fields, [SECTION_WORKLOADS] = workload_fields};

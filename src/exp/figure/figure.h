@@ -16,7 +16,8 @@
  *     workloads:
  *       1-app: {each: mosaic, quick: 6}                       # every program of that paper; --quick takes 6 of them
  *       5-app: {each: mosaic, copies: 5, quick: 3}            # five copies of each
- *       pairs: {list: "HS,CONS NW,HISTO"}
+ *       pairs: {list: "HS,CONS NW,HISTO@20+10"}               # the second with SMs for each application
+ *       split: {list: "HS,CONS", sms: 10+20 15+15 20+10}      # once with each of these
  *       mixes: {random: 25, apps: 3, from: mosaic, seed: 3}   # 25 different mixes of 3 different programs
  *     measures:
  *       speed: ipc
@@ -58,7 +59,8 @@ struct pw_figure_variant {
 
 struct pw_figure_workload {
     char *programs; /* "HS,CONS", without sizes */
-    char *label;    /* the programs; with the parameters that the file gives them where a workload has the same ones */
+    char *label;    /* the programs, with the parameters that the file gives them where a workload has the same ones,
+                     * and with the SMs that it gives them */
     char *text;     /* with the sizes of the scope, as `pagewalk run -w` takes it */
     unsigned group, app_count;
 };

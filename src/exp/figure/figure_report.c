@@ -3,6 +3,7 @@
 
 #include "exp/claim/claim_format.h"
 #include "exp/format/table.h"
+#include "system/app_sms.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,12 +48,14 @@ double pw_figure_report_mean(const struct pw_figure_outcome *o, size_t column, i
     return column_mean(o, column, group, ANY, ANY);
 }
 
-/* "CONS" of "HS,CONS" for app 1. */
+/* "CONS" of "HS,CONS" or "HS,CONS@20+10" for app 1. */
 static void app_name(const char *label, int app, struct pw_text *out)
 {
+    const char *outer = label + pw_workload_cut(label).programs;
     while (app-- > 0)
         label = strchr(label, ',') ? strchr(label, ',') + 1 : label;
-    pw_text_append(out, label, strcspn(label, ","));
+    size_t length = strcspn(label, ","), left = (size_t)(outer - label);
+    pw_text_append(out, label, length < left ? length : left);
 }
 
 /* A row of the table: a workload, one of its applications, a group, or all. */

@@ -1,5 +1,5 @@
 /* A figure's workloads: lists, every program of a paper, copies, random mixes; the sample of them that a scope takes;
- * and the sizes they run with.
+ * the sizes they run with, and the SMs of their applications.
  *
  * A mix is a set of different programs. Its programs are drawn with the group's seed, no mix comes twice, and a sample
  * is taken from all of them: what --quick runs is part of what --full runs, but for the sizes. */
@@ -8,6 +8,7 @@
 #include "sim/option.h"
 #include "sim/random.h"
 #include "sim/types.h"
+#include "system/app_sms.h"
 #include "workload/runtime/host.h"
 
 #include <stdio.h>
@@ -94,7 +95,9 @@ static enum pw_status read_list(struct group *g, const char *list, uint64_t copi
         return pw_figure_no_memory(g->r);
     enum pw_status status = PW_OK;
     for (char *word = strtok_r(copy, " ", &rest); word && status == PW_OK; word = strtok_r(NULL, " ", &rest))
-        status = add_item(g, repeated(word, copies));
+        status = copies > 1 && pw_workload_cut(word).sms
+                     ? pw_figure_refuse(g->r, g->line, "copies of '%.80s': give the copies their SMs with 'sms'", word)
+                     : add_item(g, repeated(word, copies));
     free(copy);
     return status;
 }
@@ -256,24 +259,39 @@ static enum pw_status add_app(const struct group *g, const char *app, struct pw_
     return PW_OK;
 }
 
+static enum pw_status add_apps(const struct group *g, char *apps, struct pw_text *programs, struct pw_text *text,
+                               unsigned *out_count)
+{
+    enum pw_status status = PW_OK;
+    for (*out_count = 0; status == PW_OK && apps;) {
+        if (++*out_count > PW_MAX_APPS)
+            status = pw_figure_refuse(g->r, g->line, "a workload has at most %d applications", PW_MAX_APPS);
+        else
+            status = add_app(g, strsep(&apps, ","), programs, text);
+    }
+    return status;
+}
+
 static enum pw_status add_workload(const struct group *g, const char *item)
 {
     struct pw_figure *f = g->r->figure;
     if (f->workload_count == PW_FIGURE_MAX_WORKLOADS)
         return pw_figure_refuse(g->r, g->line, "a figure has at most %d workloads", PW_FIGURE_MAX_WORKLOADS);
     struct pw_figure_workload *grown = pw_figure_grow(f->workloads, f->workload_count, sizeof *grown);
-    char *copy = strdup(item), *rest = copy, *label = strdup(item);
+    char *copy = strndup(item, pw_workload_cut(item).programs), *label = strdup(item), sms[PW_APP_SMS_CAPACITY];
     f->workloads = grown ? grown : f->workloads;
     struct pw_text programs = {0}, text = {0};
-    unsigned apps = 0;
+    unsigned apps;
     enum pw_status status = grown && copy && label ? PW_OK : pw_figure_no_memory(g->r);
-    while (status == PW_OK && rest) {
-        if (++apps > PW_MAX_APPS)
-            status = pw_figure_refuse(g->r, g->line, "a workload has at most %d applications", PW_MAX_APPS);
-        else
-            status = add_app(g, strsep(&rest, ","), &programs, &text);
-    }
+    if (status == PW_OK) /* how many SMs the machine has is not known here */
+        status = pw_figure_at(g->r, g->line, pw_workload_sms(item, UINT32_MAX, sms, g->r->err));
+    if (status == PW_OK)
+        status = add_apps(g, copy, &programs, &text, &apps);
     free(copy);
+    if (status == PW_OK && *sms) {
+        pw_text_print(&text, "@%s", sms);
+        strcpy(strrchr(label, '@') + 1, sms);
+    }
     if (status == PW_OK && (programs.failed || text.failed))
         status = pw_figure_no_memory(g->r);
     if (status != PW_OK) {
@@ -290,6 +308,33 @@ static enum pw_status add_workload(const struct group *g, const char *item)
     return PW_OK;
 }
 
+/* Adds a workload: as it is, or with each of the group's SMs, "10+20 15+15 …" or "even", in the place of its own. */
+static enum pw_status add_splits(const struct group *g, const char *item)
+{
+    const struct figure_entry *sms = field(g, "sms");
+    if (!sms)
+        return add_workload(g, item);
+    char *copy = strdup(sms->value), *rest = NULL;
+    if (!copy)
+        return pw_figure_no_memory(g->r);
+    enum pw_status status = PW_OK;
+    for (const char *one = strtok_r(copy, " ", &rest); one && status == PW_OK; one = strtok_r(NULL, " ", &rest)) {
+        struct pw_text text = {0};
+        bool even = !strcmp(one, "even");
+        pw_text_append(&text, item, pw_workload_cut(item).programs);
+        pw_text_print(&text, "%s%s", even ? "" : "@", even ? "" : one);
+        if (text.failed)
+            status = pw_figure_no_memory(g->r);
+        else if (!even && one[strspn(one, "0123456789+")])
+            status = pw_figure_refuse(g->r, sms->line, "'%.60s' are no SMs; give even, or numbers such as 20+10", one);
+        else
+            status = add_workload(g, text.bytes);
+        pw_text_free(&text);
+    }
+    free(copy);
+    return status;
+}
+
 /* `quick` or `full` of the items, evenly spread; all where the key is missing or there are no more. */
 static enum pw_status sample(const struct group *g)
 {
@@ -303,7 +348,7 @@ static enum pw_status sample(const struct group *g)
     if (wanted > g->count)
         wanted = g->count;
     for (uint64_t i = 0; i < wanted && status == PW_OK; i++)
-        status = add_workload(g, g->items[(2 * i + 1) * g->count / (2 * wanted)]);
+        status = add_splits(g, g->items[(2 * i + 1) * g->count / (2 * wanted)]);
     return status;
 }
 
@@ -333,15 +378,22 @@ static enum pw_status add_group(const struct figure_reader *r, const struct figu
     return status;
 }
 
+/* Bytes of the application at `text`, in a workload that ends before `outer`. */
+static size_t app_length(const char *text, const char *outer)
+{
+    size_t length = strcspn(text, ","), left = (size_t)(outer - text);
+    return length < left ? length : left;
+}
+
 /* Whether two applications of a workload are the same program with different parameters. */
 static bool has_program_twice(const struct pw_figure_workload *w)
 {
-    const char *text = w->text, *program = w->programs;
+    const char *text = w->text, *program = w->programs, *outer = text + pw_workload_cut(text).programs;
     for (unsigned i = 0; i < w->app_count; i++) {
-        size_t length = strcspn(text, ","), name = strcspn(program, ",");
+        size_t length = app_length(text, outer), name = strcspn(program, ",");
         const char *other_text = text + length, *other = program + name;
         while (*other_text == ',' && *other == ',') {
-            size_t other_length = strcspn(++other_text, ","), other_name = strcspn(++other, ",");
+            size_t other_length = app_length(++other_text, outer), other_name = strcspn(++other, ",");
             bool same_program = name == other_name && !strncmp(program, other, name);
             if (same_program && (length != other_length || strncmp(text, other_text, length) != 0))
                 return true;
@@ -363,8 +415,11 @@ static void shorten_labels(struct pw_figure *f)
         bool alike = has_program_twice(one);
         for (size_t i = 0; i < f->workload_count && !alike; i++)
             alike = !strcmp(f->workloads[i].programs, one->programs) && strcmp(f->workloads[i].text, one->text) != 0;
-        if (!alike && strlen(one->programs) <= strlen(one->label))
-            strcpy(one->label, one->programs);
+        char *end = one->label + pw_workload_cut(one->label).programs, *shorter = one->label + strlen(one->programs);
+        if (!alike && shorter <= end) {
+            memcpy(one->label, one->programs, strlen(one->programs));
+            memmove(shorter, end, strlen(end) + 1);
+        }
     }
 }
 

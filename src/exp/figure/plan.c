@@ -8,6 +8,7 @@
 #include "exp/figure/sizes.h"
 #include "sim/grow.h"
 #include "sim/types.h"
+#include "system/app_sms.h"
 #include "system/inputs.h"
 
 #include <search.h>
@@ -18,6 +19,7 @@
 /* A job in the tree. Its texts are the job's and the plan's. */
 struct key {
     const char *options, *workload;
+    size_t programs; /* bytes of the workload without the SMs that it gives, which are among the options */
     uint64_t seed;
     int job;
 };
@@ -29,7 +31,9 @@ static int compare_keys(const void *a, const void *b)
         return (uintptr_t)x->options < (uintptr_t)y->options ? -1 : 1;
     if (x->seed != y->seed)
         return x->seed < y->seed ? -1 : 1;
-    return strcmp(x->workload, y->workload);
+    if (x->programs != y->programs)
+        return x->programs < y->programs ? -1 : 1;
+    return memcmp(x->workload, y->workload, x->programs);
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -39,10 +43,11 @@ static int compare_texts(const void *a, const void *b)
 
 enum run_kind { TOGETHER, BASELINE, ALONE, RUN_KIND_COUNT };
 
-/* Options of a variant's runs on so many SMs, once they are known. */
+/* Options of a variant's runs on so many SMs, or on those that a workload gives, once they are known. */
 struct resolved {
     enum run_kind kind;
     unsigned sms;
+    const char *given; /* "20+10", the end of the figure's text; "": none */
     const char *options;
 };
 
@@ -76,7 +81,9 @@ struct job_spec {
     char sms[32];
 };
 
-static void describe(const struct planner *p, enum run_kind kind, unsigned sms, struct job_spec *out)
+/* `workload` matters for the SMs that it gives; NULL: those of a workload that gives none. */
+static void describe(const struct planner *p, enum run_kind kind, unsigned sms, const char *workload,
+                     struct job_spec *out)
 {
     const struct pw_figure_variant *v = p->variant;
     size_t count = kind == BASELINE ? v->common_sets : v->set_count;
@@ -89,6 +96,7 @@ static void describe(const struct planner *p, enum run_kind kind, unsigned sms, 
     }
     out->spec = (struct pw_run_spec){.machine = v->machine,
                                      .design = kind == BASELINE ? "gpu-mmu" : v->design,
+                                     .workload = workload,
                                      .sets = out->sets,
                                      .set_count = count,
                                      .seed = p->figure->seed + p->seed};
@@ -101,11 +109,18 @@ static enum pw_status blame(const struct planner *p, enum pw_status status)
     return status;
 }
 
+static const char *given_sms(const char *workload)
+{
+    const char *sms = workload ? pw_workload_cut(workload).sms : NULL;
+    return sms ? sms : "";
+}
+
 static enum pw_status resolve(struct planner *p, enum run_kind kind, unsigned sms, const struct job_spec *job,
                               const char **out)
 {
+    const char *given = given_sms(job->spec.workload);
     for (size_t i = 0; i < p->resolved_count; i++)
-        if (p->resolved[i].kind == kind && p->resolved[i].sms == sms) {
+        if (p->resolved[i].kind == kind && p->resolved[i].sms == sms && !strcmp(p->resolved[i].given, given)) {
             *out = p->resolved[i].options;
             return PW_OK;
         }
@@ -122,7 +137,7 @@ static enum pw_status resolve(struct planner *p, enum run_kind kind, unsigned sm
     if (*node != text)
         free(text);
     if (p->resolved_count < sizeof p->resolved / sizeof *p->resolved)
-        p->resolved[p->resolved_count++] = (struct resolved){kind, sms, *out};
+        p->resolved[p->resolved_count++] = (struct resolved){kind, sms, given, *out};
     return PW_OK;
 }
 
@@ -157,27 +172,39 @@ static bool copy_job(struct pw_job *out, const struct job_spec *job, const char 
 /* The name of a workload's next program, "HS" of "HS:side=512,CONS"; returns where the one after it begins, or NULL. */
 static const char *next_program(const char *at, char name[64])
 {
-    size_t length = strcspn(at, ":,");
+    size_t length = strcspn(at, ":,@");
     snprintf(name, 64, "%.*s", length < 64 ? (int)length : 63, at);
     const char *comma = strchr(at, ',');
     return comma ? comma + 1 : NULL;
 }
 
-/* Seconds of "HS" or "HS:side=512,CONS". Programs start over until the longest has ended, and find their pages then. */
+/* The SMs that are given to a workload's next program, 1 where none are; goes on to the next one's. */
+static double next_sms(const char **sms)
+{
+    char *end;
+    double count = (double)strtoul(*sms, &end, 10);
+    *sms = end + (*end == '+');
+    return count > 0 ? count : 1;
+}
+
+/* Seconds of "HS" or "HS:side=512,CONS@20+10". A program takes the longer the fewer SMs it has. All start over until the
+ * longest has ended, and find their pages then. */
 static double cost_of(const struct planner *p, const char *workload)
 {
     enum pw_scope scope = p->figure->scope;
     double seconds = 0, longest = 0;
     char name[64];
+    const char *sms = given_sms(workload);
     for (const char *at = workload; at;) {
         at = next_program(at, name);
-        double length = pw_sizes_milliseconds(&p->sizes, name, scope);
+        double length = pw_sizes_milliseconds(&p->sizes, name, scope) / next_sms(&sms);
         longest = length > longest ? length : longest;
     }
+    sms = given_sms(workload);
     for (const char *at = workload; at;) {
         at = next_program(at, name);
-        double left = longest - pw_sizes_milliseconds(&p->sizes, name, scope);
-        double again = pw_sizes_again_milliseconds(&p->sizes, name, scope);
+        double count = next_sms(&sms), left = longest - pw_sizes_milliseconds(&p->sizes, name, scope) / count;
+        double again = pw_sizes_again_milliseconds(&p->sizes, name, scope) / count;
         seconds += pw_sizes_seconds(&p->sizes, name, scope) * (1 + (again > 0 ? left / again : 0));
     }
     return seconds;
@@ -188,8 +215,9 @@ static enum pw_status add_job(struct planner *p, enum run_kind kind, unsigned sm
 {
     struct pw_plan *plan = p->plan;
     struct job_spec spec;
-    struct key wanted = {.workload = workload, .seed = p->figure->seed + p->seed};
-    describe(p, kind, sms, &spec);
+    struct key wanted = {
+        .workload = workload, .programs = pw_workload_cut(workload).programs, .seed = p->figure->seed + p->seed};
+    describe(p, kind, sms, workload, &spec);
     enum pw_status status = resolve(p, kind, sms, &spec, &wanted.options);
     if (status != PW_OK)
         return status;
@@ -205,7 +233,7 @@ static enum pw_status add_job(struct planner *p, enum run_kind kind, unsigned sm
     plan->jobs = grown ? grown : plan->jobs;
     bool copied = key && grown && copy_job(&job, &spec, wanted.options, workload);
     if (copied) {
-        *key = (struct key){job.options, job.workload, job.seed, (int)plan->job_count};
+        *key = (struct key){job.options, job.workload, wanted.programs, job.seed, (int)plan->job_count};
         copied = tsearch(key, &plan->index, compare_keys);
     }
     if (!copied) {
@@ -221,22 +249,23 @@ static enum pw_status add_job(struct planner *p, enum run_kind kind, unsigned sm
 }
 
 /* How many SMs each application of a workload has beside the others. */
-static enum pw_status find_sms(struct planner *p, unsigned apps)
+static enum pw_status find_sms(struct planner *p, const struct pw_figure_workload *w)
 {
-    if (p->sms_apps == apps)
+    bool given = *given_sms(w->text);
+    if (p->sms_apps == w->app_count && !given)
         return PW_OK;
     struct job_spec spec;
-    describe(p, TOGETHER, 0, &spec);
-    enum pw_status status = pw_run_sms(&spec.spec, apps, p->sms, p->err);
-    p->sms_apps = status == PW_OK ? apps : 0;
+    describe(p, TOGETHER, 0, w->text, &spec);
+    enum pw_status status = pw_run_sms(&spec.spec, w->app_count, p->sms, p->err);
+    p->sms_apps = status == PW_OK && !given ? w->app_count : 0;
     return blame(p, status);
 }
 
 static enum pw_status add_single(struct planner *p, size_t wanted, size_t cell, const struct pw_figure_workload *w)
 {
     struct pw_plan_figure *t = p->target;
-    enum pw_status status = find_sms(p, w->app_count);
-    char *copy = strdup(w->text), *rest = copy;
+    enum pw_status status = find_sms(p, w);
+    char *copy = strndup(w->text, pw_workload_cut(w->text).programs), *rest = copy;
     if (!copy)
         return no_memory(p);
     for (unsigned app = 0; app < w->app_count && rest && status == PW_OK; app++) {
@@ -255,7 +284,7 @@ static enum pw_status check_variant(struct planner *p)
 {
     struct job_spec spec;
     const char *options;
-    describe(p, TOGETHER, 0, &spec);
+    describe(p, TOGETHER, 0, NULL, &spec);
     return resolve(p, TOGETHER, 0, &spec, &options);
 }
 
@@ -265,7 +294,7 @@ static bool options_do_not_fit(const struct planner *p)
     struct pw_error ignored;
     char *options;
     struct job_spec spec;
-    describe(p, TOGETHER, 0, &spec);
+    describe(p, TOGETHER, 0, NULL, &spec);
     spec.spec.set_count = 0;
     if (pw_run_options(&spec.spec, &options, &ignored) != PW_OK)
         return false;

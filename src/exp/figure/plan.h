@@ -1,6 +1,7 @@
 /* The runs that figures need: each once, however many figures, variants and metrics ask for it.
  *
- * A run is what the store says it is: effective options, workload and seed. So a program that is the only one on the
+ * A run is what the store says it is: effective options, which the SMs that a workload gives are among, workload and
+ * seed. So a program that is the only one on the
  * GPU is its own run alone, and a design under another name, or an option set to what it is anyway, adds no run. */
 #ifndef PW_EXP_PLAN_H
 #define PW_EXP_PLAN_H
