@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The samples of Mosaic's workloads (experiments/sizes.yaml) are what the seed draws, whatever they cost.
+# The samples of workloads (experiments/sizes.yaml) are what the seed draws, whatever they cost.
 source "$(dirname "$0")/tap.sh"
 
 cat >draw.py <<'PYTHON'
 """Draws the samples as the comment in experiments/sizes.yaml says, and prints the lists."""
-import json, random, subprocess, sys
+import json, random, re, subprocess, sys
 
 MASK = (1 << 64) - 1
 
@@ -66,11 +66,17 @@ for n in range(2, 6):
     ten += [same[n][0], mixed[n][0]]
 for name, items in (("ninth-same", sum(same.values(), [])), ("ninth-mixed", sum(mixed.values(), [])), ("ten", ten)):
     print(f"mosaic-{name}:", *items)
+# Of MASK's 35 pairs, without the SMs that they may have been given.
+lists = re.findall(r"^  mask-\d-hmr: ((?:.*\n)(?:    .*\n)*)", open(sys.argv[2]).read(), re.M)
+pairs = sorted(re.sub(r"@[\d+]+", "", pair) for pair in " ".join(lists).split())
+assert len(set(pairs)) == 35
+print("mask-ten:", *random.Random(2017).sample(pairs, 10))
 PYTHON
-python3 draw.py "$pagewalk" >drawn
-for list in mosaic-ninth-same mosaic-ninth-mixed mosaic-ten; do
+python3 draw.py "$pagewalk" "$source_root/experiments/sizes.yaml" >drawn
+for list in mosaic-ninth-same mosaic-ninth-mixed mosaic-ten mask-ten; do
   check "$list is what the seed draws" eval \
-    'sed -n "/^  $list: /,/^  [^ ]/p" "$source_root/experiments/sizes.yaml" | sed "1!{/^  [^ ]/d}" | xargs >listed &&
+    'sed -n "/^  $list: /,/^  [^ ]/p" "$source_root/experiments/sizes.yaml" | sed "1!{/^  [^ ]/d}; s/@[0-9+]*//g" |
+     xargs >listed &&
      grep "^$list: " drawn | diff - listed'
 done
 # The mixes that the program itself draws, so that the drawing above is the program's. Shown with --each, one line each.
