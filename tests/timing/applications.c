@@ -356,7 +356,8 @@ static void check_channels(const struct timed *t, const uint8_t *channels)
         assert_true(most > 1);
 }
 
-/* What lies in the L2 slices at the end: each line in a slice of the application that owns its frame. */
+/* mask-sec7-static-def: what lies in the L2 slices at the end: each line in a slice of the application that owns its
+ * frame, and as many slices for each, however many SMs it has. */
 static void each_application_has_its_own_slices_and_channels(void **state)
 {
     (void)state;
@@ -367,6 +368,7 @@ static void each_application_has_its_own_slices_and_channels(void **state)
         apps[0].machine = "mask";
         apps[0].design = "static";
         apps[0].sets[0] = interleaves[run / 2];
+        apps[0].sets[1] = count == 2 ? "apps.sms=20+10" : NULL;
         for (unsigned k = 1; k < count; k++)
             apps[0].neighbours[k - 1] = &apps[k];
         timed_run(&apps[0]);
@@ -386,6 +388,31 @@ static void each_application_has_its_own_slices_and_channels(void **state)
         check_channels(&apps[0], channels);
         free(channels);
         timed_end(&apps[0]);
+    }
+}
+
+/* mask-sec6-no-l2-partition: without Static, lines of every application lie in every slice. */
+static void without_static_all_slices_are_everybodys(void **state)
+{
+    (void)state;
+    static const char *const designs[] = {"pwcache", "gpu-mmu", "ideal-tlb"};
+    for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
+        struct timed other = streaming(512 << 10), t = streaming(512 << 10); /* both fit */
+        t.machine = "mask";
+        t.design = designs[i];
+        t.neighbours[0] = &other;
+        timed_run(&t);
+        const struct pw_memory *m = t.system->nodes[0].gpu->memory;
+        for (uint32_t k = 0; k < m->slice_count; k++) {
+            const struct pw_cache *c = &m->slices[k].cache;
+            uint64_t lines[2] = {0};
+            for (uint32_t way = 0; way < c->sets.by * c->stride; way++)
+                for (unsigned app = 0; app < 2 && c->lines[way] != PW_NO_LINE; app++)
+                    lines[app] += pw_frames_owner(t.system->nodes[0].physical.frames, (pw_pfn){c->lines[way] / 32}) ==
+                                  PW_OWNER_APP + app;
+            assert_true(lines[0] > 100 && lines[1] > 100);
+        }
+        timed_end(&t);
     }
 }
 
@@ -488,6 +515,7 @@ int main(void)
         cmocka_unit_test(every_run_of_an_application_draws_the_same_random_numbers),
         cmocka_unit_test(no_cta_starts_after_the_end),
         cmocka_unit_test(each_application_has_its_own_slices_and_channels),
+        cmocka_unit_test(without_static_all_slices_are_everybodys),
         cmocka_unit_test(divided_memory_keeps_neighbours_apart),
         cmocka_unit_test(a_program_without_launches_takes_no_time),
         cmocka_unit_test(a_check_that_fails_ends_the_run_and_names_the_application),
