@@ -119,16 +119,16 @@ static void workloads_run_on_the_sms_that_are_given(void **state)
         {"gather@30", "gather:table=32MB@30"},
         {"alu,alu@3+27", "alu:scale=0.1,alu:scale=0.1@3+27"},
         {"alu,alu", "alu:scale=0.1,alu:scale=0.1"},
-        {"HS,LPS@3+27", "HS:scale=0.1,LPS:scale=0.1@3+27"},
-        {"HS,LPS", "HS:scale=0.1,LPS:scale=0.1"},
-        {"HS,LPS@27+3", "HS:scale=0.1,LPS:scale=0.1@27+3"},
+        {"HS,LPS@3+27", "HS:side=64,LPS:scale=0.1@3+27"},
+        {"HS,LPS", "HS:side=64,LPS:scale=0.1"},
+        {"HS,LPS@27+3", "HS:side=64,LPS:scale=0.1@27+3"},
     };
     struct pw_figure *f =
         figure(HEAD SWEPT "workloads:\n"
                           "  one: {list: \"vecadd:n=1k,vecadd:n=1k@20+10 alu,vecadd:n=2k@1+2 alu,vecadd:n=3k@1+2"
                           " gather:table=32MB@030\"}\n"
                           "  two: {list: \"HS,MM@20+10 alu,alu NN,NN\", sms: 3+27 even, quick: 1}\n"
-                          "  three: {list: \"HS,LPS@20+10\", sms: 3+27 even 27+3}\n"
+                          "  three: {list: \"HS:side=64,LPS@20+10\", sms: 3+27 even 27+3}\n"
                           "table: {Speed: speed@ideal}\n");
     assert_int_equal(f->workload_count, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < f->workload_count; i++) {

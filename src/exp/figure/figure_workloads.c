@@ -406,6 +406,13 @@ static bool has_program_twice(const struct pw_figure_workload *w)
     return false;
 }
 
+/* Whether two workloads differ in their SMs at most. */
+static bool same_apps(const char *a, const char *b)
+{
+    size_t length = pw_workload_cut(a).programs;
+    return length == pw_workload_cut(b).programs && !memcmp(a, b, length);
+}
+
 /* Parameters stay in a workload's label only where they tell it, or its applications, from another of the same
  * programs. */
 static void shorten_labels(struct pw_figure *f)
@@ -414,7 +421,7 @@ static void shorten_labels(struct pw_figure *f)
         struct pw_figure_workload *one = &f->workloads[w];
         bool alike = has_program_twice(one);
         for (size_t i = 0; i < f->workload_count && !alike; i++)
-            alike = !strcmp(f->workloads[i].programs, one->programs) && strcmp(f->workloads[i].text, one->text) != 0;
+            alike = !strcmp(f->workloads[i].programs, one->programs) && !same_apps(f->workloads[i].text, one->text);
         char *end = one->label + pw_workload_cut(one->label).programs, *shorter = one->label + strlen(one->programs);
         if (!alike && shorter <= end) {
             memcpy(one->label, one->programs, strlen(one->programs));
