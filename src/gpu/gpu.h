@@ -93,6 +93,13 @@ struct pw_l1d_counters {
 
 struct pw_gpu;
 
+/* An access that is not allowed: its first sector; what it wants of the page and what is denied (PW_MAY_READ,
+ * PW_MAY_WRITE). */
+struct pw_denied_access {
+    pw_vaddr address;
+    uint8_t wanted, denied;
+};
+
 struct pw_gpu_wiring {
     struct pw_events *events;
     struct pw_policies *policies; /* of the machine */
@@ -110,6 +117,8 @@ struct pw_gpu_wiring {
     void (*launch_done)(void *node, unsigned app, pw_cycle now);
     /* The simulated program did something impossible; the run must stop. */
     void (*failed)(void *node, const struct pw_error *err);
+    /* Likewise, an access that the permissions of its page deny. */
+    void (*denied)(void *node, unsigned app, struct pw_denied_access access);
 };
 
 enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw_gpu_wiring *wiring,

@@ -261,8 +261,19 @@ enum pw_lsu_wait pw_lsu_translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
 unsigned pw_lsu_translated(void *gpu, struct pw_tlb_miss answered, struct pw_translation t, pw_cycle now);
 /* A far fault ends the miss: the page has to come, and the SM has heard so. */
 void pw_lsu_faulted(void *gpu, struct pw_tlb_miss miss, pw_cycle now);
+/* Whether the head stalls for this page. */
+static inline bool pw_lsu_head_waits(const struct pw_sm *sm, uint64_t page)
+{
+    return sm->lsu.stalled && sm->lsu.queue[sm->lsu.first].page == page;
+}
 /* Whether any access that waits for the translation of this page writes. */
 bool pw_lsu_write_waits(const struct pw_sm *sm, uint64_t page);
+
+/* protection.c: the run fails when the page's permissions deny what it is wanted for. */
+/* The head's translation, which the TLB has returned, denies something; keeps its frame. */
+PW_COLD void pw_protect_head(struct pw_sm *sm, struct pw_lsu_entry *e);
+/* The translation that has come does; `place` is that of the miss register, where the page has one. */
+PW_COLD void pw_protect_waiting(struct pw_sm *sm, uint64_t page, uint32_t place, unsigned denied);
 
 /* One line of a memory instruction, its translation known. */
 struct pw_access {

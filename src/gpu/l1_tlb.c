@@ -12,7 +12,10 @@
  *
  * A far fault ends a miss under each of them: what waits goes on waiting without a register (fault_wait.h), the head of
  * a unit that stalls too, and the unit goes on. Only where memory instructions go one at a time (sm.serial) does the
- * head stay. */
+ * head stay.
+ *
+ * What a page may not be used for comes with its translation, from the TLB or from the MMU, and is checked before
+ * anything is done with either (protection.c). */
 #include "gpu/gpu_internal.h"
 
 const struct pw_option pw_l1_tlb_options[] = {
@@ -193,6 +196,8 @@ enum pw_lsu_wait pw_lsu_translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
         return miss_absent(sm, e, now);
     if (__builtin_expect(!pw_tlb_is_right(&sm->tlb, g->wiring.tables[sm->app], vpn, e->frame), false))
         fail_wrong(sm, e, vpn);
+    if (__builtin_expect(pw_denied_of(e->frame) != 0, false))
+        pw_protect_head(sm, e);
     if (g->wiring.uvm && !pw_uvm_touch(g->wiring.uvm, sm->app, vpn, e->kind != PW_REQUEST_READ, now)) {
         e->translated = false;
         return wait_to_write(sm, e, now);
@@ -202,18 +207,12 @@ enum pw_lsu_wait pw_lsu_translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_c
     return PW_LSU_NOT_WAITING;
 }
 
-/* Whether the head stalls for this page. */
-static bool head_waits(const struct pw_sm *sm, uint64_t page)
-{
-    return sm->lsu.stalled && sm->lsu.queue[sm->lsu.first].page == page;
-}
-
 /* The head goes on with the translation it has been given. It holds the frame: with little memory the page would leave
  * for the next one that is waited for before it was ever accessed. */
 static void hand_to_head(struct pw_sm *sm, uint64_t page, pw_pfn frame)
 {
     struct pw_lsu_entry *e = &sm->lsu.queue[sm->lsu.first];
-    if (!head_waits(sm, page))
+    if (!pw_lsu_head_waits(sm, page))
         return;
     sm->lsu.stalled = false;
     e->frame = frame;
@@ -224,7 +223,7 @@ static void hand_to_head(struct pw_sm *sm, uint64_t page, pw_pfn frame)
 
 bool pw_lsu_write_waits(const struct pw_sm *sm, uint64_t page)
 {
-    if (head_waits(sm, page) && sm->lsu.queue[sm->lsu.first].kind != PW_REQUEST_READ)
+    if (pw_lsu_head_waits(sm, page) && sm->lsu.queue[sm->lsu.first].kind != PW_REQUEST_READ)
         return true;
     const struct pw_fault_wait *wait = pw_fault_wait_find(&sm->fault_waits, page);
     if (wait)
@@ -300,7 +299,7 @@ static void move_to_fault(struct pw_sm *sm, const struct pw_tlb_miss *asked, boo
     if (__builtin_expect(sm->watched, false))
         pw_breakdown_faulted(sm, miss, wait);
     end_miss(sm, miss, translated, now);
-    if (head_waits(sm, page))
+    if (pw_lsu_head_waits(sm, page))
         park_head(sm, wait, now);
     wake(sm, now);
 }
@@ -319,7 +318,7 @@ static unsigned replay_page(struct pw_sm *sm, uint64_t page, uint32_t place, pw_
     struct pw_mshr_entry *miss = &sm->tlb_mshr.entries[place];
     struct pw_tlb_waiting *waiting = wait ? &wait->waiting : pw_tlb_waiting(sm, miss);
     if (__builtin_expect(sm->watched, false))
-        pw_breakdown_translated(sm, page, waiting, head_waits(sm, page), now);
+        pw_breakdown_translated(sm, page, waiting, pw_lsu_head_waits(sm, page), now);
     replay_parked(sm, waiting, frame);
     if (wait) {
         pw_fault_wait_remove(&sm->gpu->fault_waits, &sm->fault_waits, wait);
@@ -340,6 +339,8 @@ unsigned pw_lsu_translated(void *gpu, struct pw_tlb_miss answered, struct pw_tra
         pw_mmu_request(g->mmu, answered, now);
         return 0;
     }
+    if (__builtin_expect(t.denied != 0, false))
+        pw_protect_waiting(sm, page, answered.place, t.denied);
     if (g->wiring.uvm && !pw_uvm_touch(g->wiring.uvm, sm->app, vpn, pw_lsu_write_waits(sm, page), now)) {
         if (__builtin_expect(sm->watched, false))
             pw_breakdown_stage(g, sm->id, vpn, PW_MISS_FAR_FAULT, now);

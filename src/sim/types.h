@@ -34,10 +34,30 @@ typedef struct pw_vpn {
     uint64_t v;
 } pw_vpn;
 
-/* Physical frame number: physical address / 4 KiB. */
+/* Physical frame number: physical address / 4 KiB. Physical addresses are those of 2^32 lines, so it has 27 bits. */
 typedef struct pw_pfn {
     uint32_t v;
 } pw_pfn;
+
+/* What a page may be used for. Page tables and TLBs keep what it may not be used for in the upper bits of the word that
+ * holds its frame, where a frame number has none: a page that may be read and written has just its frame there. Words of
+ * consecutive pages with the same permissions are consecutive as their frames are. */
+enum { PW_MAY_READ = 1, PW_MAY_WRITE = 2, PW_MAY_ALL = PW_MAY_READ | PW_MAY_WRITE, PW_DENIED_SHIFT = 30 };
+
+static inline pw_pfn pw_frame_word(pw_pfn frame, unsigned denied)
+{
+    return (pw_pfn){frame.v | denied << PW_DENIED_SHIFT};
+}
+
+static inline uint8_t pw_denied_of(pw_pfn word)
+{
+    return (uint8_t)(word.v >> PW_DENIED_SHIFT);
+}
+
+static inline pw_pfn pw_frame_of(pw_pfn word)
+{
+    return (pw_pfn){word.v & ((1U << PW_DENIED_SHIFT) - 1)};
+}
 
 enum { PW_PAGE_SHIFT = 12, PW_PAGE_BYTES = 1 << PW_PAGE_SHIFT, PW_LINE_SHIFT = 7, PW_LINE_BYTES = 1 << PW_LINE_SHIFT };
 

@@ -87,8 +87,8 @@ static uint64_t backend_issued(void *backend)
     return pw_system_app_issued(a->system, a->index);
 }
 
-static const struct pw_backend timed_backend = {pw_app_alloc,   pw_app_free,     backend_launch,
-                                                backend_issued, pw_app_prefetch, pw_app_advise};
+static const struct pw_backend timed_backend = {pw_app_alloc,    pw_app_free,   backend_launch, backend_issued,
+                                                pw_app_prefetch, pw_app_advise, pw_app_protect};
 
 static enum pw_status create_host(struct pw_app *a, struct pw_error *err)
 {

@@ -94,11 +94,12 @@ static enum pw_status allocate(struct pw_app *a, const char *name, uint64_t byte
 enum pw_status pw_app_alloc(void *app, uint32_t id, const char *name, uint64_t bytes, pw_vaddr *out,
                             struct pw_error *err)
 {
-    (void)id;
     struct pw_app *a = app;
     struct pw_uvm *uvm = a->system->uvm;
     enum pw_status status = pw_app_free_leaving(a, err);
-    if (status == PW_OK && !pw_address_space_take_up(a->space, name, bytes, out))
+    if (status == PW_OK && pw_address_space_take_up(a->space, name, bytes, out))
+        status = pw_app_protect(a, id, *out, PW_MAY_ALL, err); /* as a new one would be */
+    else if (status == PW_OK)
         status = allocate(a, name, bytes, out, err);
     return status == PW_OK && uvm && pw_uvm_prefetches(uvm, name) ? prefetch(a, *out, err) : status;
 }

@@ -34,7 +34,8 @@ enum pw_status pw_node_connect(struct pw_node *n, struct pw_error *err)
                                    .apps = s->app_count,
                                    .node = n,
                                    .launch_done = pw_app_launch_done,
-                                   .failed = gpu_failed};
+                                   .failed = gpu_failed,
+                                   .denied = pw_app_denied};
     enum pw_status status = pw_gpu_create(&s->config.gpu, &wiring, &n->gpu, err);
     return status == PW_OK ? pw_pages_create(n, err) : status;
 }

@@ -128,6 +128,11 @@ enum pw_status pw_app_renew_memory(struct pw_app *a, struct pw_error *err);
 /* Frees what programs that have started over have not taken up so far; false where there is nothing of the kind. */
 bool pw_apps_give_up(struct pw_system *s);
 
+/* protection.c */
+enum pw_status pw_app_protect(void *app, uint32_t id, pw_vaddr base, unsigned permissions, struct pw_error *err);
+/* Ends the run, since a kernel of this application did what it may not. */
+void pw_app_denied(void *node, unsigned app, struct pw_denied_access access);
+
 /* spans.c */
 /* Brings every counter up to date, with what the window that ends at this border has. */
 void pw_system_bring_up_to_date(struct pw_system *s, pw_cycle now, enum pw_border border);

@@ -74,6 +74,24 @@ static bool fills_region(const struct pw_address_space *a, pw_vpn vpn)
            region + REGION_PAGES <= r->first + ((r->bytes + PW_PAGE_BYTES - 1) >> PW_PAGE_SHIFT);
 }
 
+const struct pw_range *pw_address_space_around(const struct pw_address_space *a, pw_vaddr address)
+{
+    return range_around(a, pw_vpn_of(address));
+}
+
+void pw_address_space_protect(struct pw_address_space *a, struct pw_range *r, unsigned denied)
+{
+    r->denied = (uint8_t)denied;
+    a->denies = a->denies || denied;
+    pw_page_table_protect(a->table, (pw_vpn){r->first}, (pw_vpn){r->outer}, denied);
+}
+
+static enum pw_status map_page(struct pw_address_space *a, pw_vpn vpn, pw_pfn frame)
+{
+    const struct pw_range *r = a->denies ? range_around(a, vpn) : NULL;
+    return pw_page_table_map(a->table, vpn, pw_frame_word(frame, r ? r->denied : 0), a->order, NULL);
+}
+
 /* `stays`: the page is still its allocation's. Only policies that tell large frames apart want to know about
  * regions. */
 static struct pw_frame_request request_for(const struct pw_address_space *a, pw_vpn vpn, bool stays)
@@ -136,7 +154,7 @@ static bool place(struct pw_address_space *a, const struct pw_frame_request *req
     pw_pfn frame;
     if (!p->policy->allocate(p->policy_state, p->frames, request, &frame))
         return false;
-    if (pw_page_table_map(a->table, request->vpn, frame, a->order, NULL) == PW_OK)
+    if (map_page(a, request->vpn, frame) == PW_OK)
         return true;
     p->policy->release(p->policy_state, p->frames, request, frame);
     return false;
@@ -177,7 +195,7 @@ bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn)
 
 bool pw_address_space_map_host(struct pw_address_space *a, pw_vpn vpn, pw_pfn frame)
 {
-    if (pw_page_table_map(a->table, vpn, frame, a->order, NULL) != PW_OK)
+    if (map_page(a, vpn, frame) != PW_OK)
         return false;
     a->counters->tables = pw_page_table_node_bytes(a->table);
     return true;

@@ -33,6 +33,7 @@ struct pw_range {
     bool leaving;   /* its program has freed it and done nothing since: it goes when that goes on */
     bool wanted;    /* an explicit prefetch of it is to be sent */
     bool preloaded; /* its pages have been sent for ahead of the kernels */
+    uint8_t denied; /* what its pages may not be used for: PW_MAY_READ, PW_MAY_WRITE */
 };
 
 struct pw_address_space {
@@ -45,6 +46,7 @@ struct pw_address_space {
     size_t range_count, range_capacity;
     size_t live;     /* ranges from this one on are those of an earlier run */
     size_t unmapped; /* ranges before this one have all their frames */
+    bool denies;     /* some range has been given less than all permissions */
     struct pw_page_counters *counters;
     struct pw_touched *touched;
 };
@@ -64,6 +66,12 @@ enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char 
 bool pw_address_space_take_up(struct pw_address_space *a, const char *name, uint64_t bytes, pw_vaddr *out);
 /* Whether allocations of an earlier run are in the way of a new one of so many bytes. */
 bool pw_address_space_collides(const struct pw_address_space *a, uint64_t bytes);
+
+/* What the pages of an allocation may not be used for from now on, those that are mapped and those to come. The caller
+ * shoots the TLBs down. */
+void pw_address_space_protect(struct pw_address_space *a, struct pw_range *r, unsigned denied);
+/* The allocation around an address, or NULL. */
+const struct pw_range *pw_address_space_around(const struct pw_address_space *a, pw_vaddr address);
 
 /* The allocation that begins at this address, or NULL. */
 struct pw_range *pw_address_space_find(const struct pw_address_space *a, pw_vaddr base);

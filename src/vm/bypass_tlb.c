@@ -70,7 +70,7 @@ bool pw_bypass_tlb_lookup(const struct pw_bypass_tlb *b, uint8_t order, pw_asid 
 
 void pw_bypass_tlb_insert(struct pw_bypass_tlb *b, pw_asid asid, pw_vpn vpn, struct pw_translation t)
 {
-    pw_pfn first = {t.frame.v - (uint32_t)(vpn.v & ((1U << t.order) - 1))};
+    pw_pfn first = {pw_frame_word(t.frame, t.denied).v - (uint32_t)(vpn.v & ((1U << t.order) - 1))};
     b->policy->insert(b->state, (struct pw_tlb_key){key_of(t.order, vpn.v >> t.order), asid}, first, NULL);
 }
 
@@ -91,12 +91,12 @@ struct check {
     pw_asid asid;
 };
 
-static void check_entry(void *context, struct pw_tlb_key key, pw_pfn frame)
+static void check_entry(void *context, struct pw_tlb_key key, pw_pfn word)
 {
     struct check *c = context;
     uint8_t order = (uint8_t)(key.page >> SIZE_SHIFT);
     pw_vpn vpn = {(key.page & ((1ULL << SIZE_SHIFT) - 1)) << order};
-    if (c->wrong || pw_tlb_entry_is_right(c->tables[key.asid], vpn, order, frame))
+    if (c->wrong || pw_tlb_entry_is_right(c->tables[key.asid], vpn, order, word))
         return;
     c->wrong = true;
     c->vpn = vpn;

@@ -64,12 +64,16 @@ struct pw_l2_tlb_found {
 static inline bool pw_l2_tlb_probe_array(const struct pw_l2_tlb *t, const struct pw_tlb_array *a,
                                          const struct pw_tlb_miss *miss, struct pw_l2_tlb_found *out)
 {
+    pw_pfn word;
     out->source = PW_FROM_L2_TLB;
-    if (pw_tlb_array_lookup(a, miss->asid, miss->vpn, &out->translation.frame))
-        return true;
-    out->source = PW_FROM_BYPASS_TLB;
-    return t->bypass.state && a->state &&
-           pw_bypass_tlb_lookup(&t->bypass, a->order, miss->asid, miss->vpn, &out->translation.frame);
+    bool present = pw_tlb_array_lookup(a, miss->asid, miss->vpn, &word);
+    if (!present && t->bypass.state && a->state) {
+        out->source = PW_FROM_BYPASS_TLB;
+        present = pw_bypass_tlb_lookup(&t->bypass, a->order, miss->asid, miss->vpn, &word);
+    }
+    if (present)
+        out->translation = (struct pw_translation){pw_frame_of(word), a->order, true, pw_denied_of(word)};
+    return present;
 }
 
 /* Probes the arrays one after the other, large first; returns the cycles the probes took. */
@@ -78,14 +82,11 @@ static inline uint32_t pw_l2_tlb_probe(const struct pw_l2_tlb *t, const struct p
 {
     uint32_t latency = t->latency;
     const struct pw_tlb_array *array = &t->tlb.large;
-    bool present = pw_l2_tlb_probe_array(t, array, miss, out);
-    if (!present && t->tlb.base.state) {
+    out->translation.present = false;
+    if (!pw_l2_tlb_probe_array(t, array, miss, out) && t->tlb.base.state) {
         latency = array->state ? 2 * latency : latency;
-        array = &t->tlb.base;
-        present = pw_l2_tlb_probe_array(t, array, miss, out);
+        pw_l2_tlb_probe_array(t, &t->tlb.base, miss, out);
     }
-    out->translation.present = present;
-    out->translation.order = array->order;
     return latency;
 }
 

@@ -47,8 +47,8 @@ static void fail_wrong(struct pw_mmu *m, const struct pw_tlb_request *r)
                                           [PW_FROM_WALK] = "a page walk",
                                           [PW_FROM_ARRIVAL] = "the arrival of a page"};
     struct pw_error err;
-    pw_frame_is_wrong(m->wiring.tables[r->miss.asid], sources[r->source], r->miss.asid, r->miss.vpn, r->answer.frame,
-                      &err);
+    pw_frame_is_wrong(m->wiring.tables[r->miss.asid], sources[r->source], r->miss.asid, r->miss.vpn,
+                      pw_frame_word(r->answer.frame, r->answer.denied), &err);
     m->wiring.failed(m->wiring.sms, &err);
 }
 
@@ -59,7 +59,8 @@ static struct pw_translation judge_answer(struct pw_mmu *m, const struct pw_tlb_
     if (r->source >= PW_FROM_WALK && r->changes == (uint32_t)table->changes)
         return r->answer;
     struct pw_translation t = pw_page_table_lookup(table, r->miss.vpn);
-    bool same = t.present && t.frame.v == r->answer.frame.v && t.order >= r->answer.order;
+    bool same =
+        t.present && t.frame.v == r->answer.frame.v && t.denied == r->answer.denied && t.order >= r->answer.order;
     if (__builtin_expect(!same && m->shootdowns == r->shootdowns, false))
         fail_wrong(m, r);
     return t;

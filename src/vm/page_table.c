@@ -271,13 +271,6 @@ enum pw_status pw_page_table_map(struct pw_page_table *t, pw_vpn vpn, pw_pfn fra
     return PW_OK;
 }
 
-/* The region around vpn, or NULL where there is no level-3 node. */
-static struct pw_table_region *region_at(const struct pw_page_table *t, pw_vpn vpn)
-{
-    struct pw_table_node *node = vpn.v >> PW_TABLE_VPN_BITS ? NULL : t->directory[vpn.v >> 18];
-    return node ? &node->regions[index_of(vpn, 3)] : NULL;
-}
-
 /* The leaf of a region of 4 KiB pages, large or not, or NULL. */
 static struct pw_table_leaf *base_leaf(const struct pw_table_region *region)
 {
@@ -289,7 +282,7 @@ struct pw_translation pw_page_table_unmap(struct pw_page_table *t, pw_vpn vpn)
     struct pw_translation was = pw_page_table_lookup(t, vpn);
     if (!was.present)
         return was;
-    struct pw_table_region *region = region_at(t, vpn);
+    struct pw_table_region *region = pw_table_region_at(t, vpn);
     struct pw_table_leaf *leaf = region->leaf;
     if (leaf) {
         was.order = region->kind == PW_TABLE_64K ? PW_PAGE_64K : PW_PAGE_4K;
@@ -338,7 +331,7 @@ unsigned pw_page_table_walk(const struct pw_page_table *t, pw_vpn vpn, pw_paddr 
 
 bool pw_page_table_can_coalesce(const struct pw_page_table *t, pw_vpn vpn)
 {
-    const struct pw_table_region *region = region_at(t, vpn);
+    const struct pw_table_region *region = pw_table_region_at(t, vpn);
     const struct pw_table_leaf *leaf = base_leaf(region);
     if (!leaf || region->kind == PW_TABLE_COALESCED || leaf->present < PW_TABLE_ENTRIES ||
         (leaf->frames[0] - 1) % PW_TABLE_ENTRIES)
@@ -351,13 +344,13 @@ bool pw_page_table_can_coalesce(const struct pw_page_table *t, pw_vpn vpn)
 
 bool pw_page_table_is_large(const struct pw_page_table *t, pw_vpn vpn)
 {
-    const struct pw_table_region *region = region_at(t, vpn);
+    const struct pw_table_region *region = pw_table_region_at(t, vpn);
     return region && region->kind == PW_TABLE_COALESCED;
 }
 
 void pw_page_table_set_large(struct pw_page_table *t, pw_vpn vpn, bool on)
 {
-    struct pw_table_region *region = region_at(t, vpn);
+    struct pw_table_region *region = pw_table_region_at(t, vpn);
     t->changes++;
     t->losses += !on;
     if (on) {
@@ -370,7 +363,7 @@ void pw_page_table_set_large(struct pw_page_table *t, pw_vpn vpn, bool on)
 
 void pw_page_table_set_disabled(struct pw_page_table *t, pw_vpn vpn, unsigned count, bool on)
 {
-    struct pw_table_leaf *leaf = base_leaf(region_at(t, vpn));
+    struct pw_table_leaf *leaf = base_leaf(pw_table_region_at(t, vpn));
     if (!leaf || !leaf->present)
         return;
     uint32_t *words = leaf->frames + PW_TABLE_ENTRIES;
@@ -380,7 +373,7 @@ void pw_page_table_set_disabled(struct pw_page_table *t, pw_vpn vpn, unsigned co
 
 unsigned pw_page_table_disabled(const struct pw_page_table *t, pw_vpn vpn)
 {
-    const struct pw_table_leaf *leaf = base_leaf(region_at(t, vpn));
+    const struct pw_table_leaf *leaf = base_leaf(pw_table_region_at(t, vpn));
     unsigned count = 0;
     for (unsigned i = 0; leaf && i < DISABLED_WORDS; i++)
         count += (unsigned)__builtin_popcount(leaf->frames[PW_TABLE_ENTRIES + i]);
@@ -389,27 +382,53 @@ unsigned pw_page_table_disabled(const struct pw_page_table *t, pw_vpn vpn)
 
 unsigned pw_page_table_present(const struct pw_page_table *t, pw_vpn vpn)
 {
-    const struct pw_table_leaf *leaf = base_leaf(region_at(t, vpn));
+    const struct pw_table_leaf *leaf = base_leaf(pw_table_region_at(t, vpn));
     return leaf ? leaf->present : 0;
 }
 
 bool pw_page_table_has_base(const struct pw_page_table *t, pw_vpn vpn, pw_pfn *out_frame)
 {
-    const struct pw_table_leaf *leaf = base_leaf(region_at(t, vpn));
+    const struct pw_table_leaf *leaf = base_leaf(pw_table_region_at(t, vpn));
     uint32_t frame = leaf ? leaf->frames[index_of(vpn, PW_TABLE_LEVELS)] : 0;
     if (frame && out_frame)
-        out_frame->v = frame - 1;
+        *out_frame = pw_frame_of((pw_pfn){frame - 1});
     return frame != 0;
 }
 
 pw_pfn pw_page_table_move(struct pw_page_table *t, pw_vpn vpn, pw_pfn frame)
 {
-    uint32_t *slot = &region_at(t, vpn)->leaf->frames[index_of(vpn, PW_TABLE_LEVELS)];
+    uint32_t *slot = &pw_table_region_at(t, vpn)->leaf->frames[index_of(vpn, PW_TABLE_LEVELS)];
     pw_pfn was = {*slot - 1};
-    *slot = frame.v + 1;
+    *slot = pw_frame_word(frame, pw_denied_of(was)).v + 1;
     t->changes++;
     t->losses++;
-    return was;
+    return pw_frame_of(was);
+}
+
+static pw_pfn with_denied(pw_pfn word, unsigned denied)
+{
+    return pw_frame_word(pw_frame_of(word), denied);
+}
+
+static void protect_page(struct pw_table_region *region, pw_vpn vpn, unsigned denied)
+{
+    unsigned order = region->kind == PW_TABLE_64K ? PW_PAGE_64K : PW_PAGE_4K;
+    uint32_t *slot = region->leaf ? &region->leaf->frames[index_of(vpn, PW_TABLE_LEVELS) >> order] : NULL;
+    if (slot && *slot)
+        *slot = with_denied((pw_pfn){*slot - 1}, denied).v + 1;
+    if (region->kind == PW_TABLE_2M || region->kind == PW_TABLE_COALESCED)
+        region->frame = with_denied(region->frame, denied);
+}
+
+void pw_page_table_protect(struct pw_page_table *t, pw_vpn first, pw_vpn outer, unsigned denied)
+{
+    t->changes++;
+    t->losses++;
+    for (pw_vpn vpn = first; vpn.v < outer.v; vpn.v++) {
+        struct pw_table_region *region = pw_table_region_at(t, vpn);
+        if (region)
+            protect_page(region, vpn, denied);
+    }
 }
 
 pw_paddr pw_page_table_entry(const struct pw_page_table *t, pw_vpn vpn, unsigned level)
@@ -433,13 +452,13 @@ static void visit_region(const struct pw_table_region *region, pw_vpn first, pw_
 {
     const struct pw_table_leaf *leaf = region->leaf;
     if (region->kind == PW_TABLE_2M)
-        visit(context, first, region->frame, PW_PAGE_2M);
+        visit(context, first, pw_frame_of(region->frame), PW_PAGE_2M);
     if (!leaf)
         return;
     enum pw_page_order order = region->kind == PW_TABLE_64K ? PW_PAGE_64K : PW_PAGE_4K;
     for (uint64_t i = 0; i < (uint64_t)PW_TABLE_ENTRIES >> order; i++)
         if (leaf->frames[i])
-            visit(context, (pw_vpn){first.v + (i << order)}, (pw_pfn){leaf->frames[i] - 1}, order);
+            visit(context, (pw_vpn){first.v + (i << order)}, pw_frame_of((pw_pfn){leaf->frames[i] - 1}), order);
 }
 
 void pw_page_table_each(const struct pw_page_table *t, pw_mapping_visit *visit, void *context)

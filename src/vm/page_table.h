@@ -28,6 +28,7 @@ struct pw_translation {
     pw_pfn frame;  /* of the 4 KiB page asked for */
     uint8_t order; /* enum pw_page_order of the mapping */
     bool present;
+    uint8_t denied; /* what the page may not be used for: PW_MAY_READ, PW_MAY_WRITE */
 };
 
 struct pw_page_table_config {
@@ -44,9 +45,9 @@ enum pw_status pw_page_table_create(const struct pw_page_table_config *config, s
 /* Gives all node frames back. Mapped frames belong to the caller. */
 void pw_page_table_destroy(struct pw_page_table *t);
 
-/* Maps a page of 2^order 4 KiB pages; vpn and frame aligned to it. Mapping over a present page, or two page sizes in
- * one 2 MiB region, is PW_FAILED, and so is a frame in a large region other than the one that the large page has there;
- * no memory for a node is PW_FAILED. */
+/* Maps a page of 2^order 4 KiB pages; vpn and frame aligned to it. `frame` may deny uses (pw_frame_word). Mapping over a
+ * present page, or two page sizes in one 2 MiB region, is PW_FAILED, and so is a frame in a large region other than the
+ * one that the large page has there, or other permissions; no memory for a node is PW_FAILED. */
 enum pw_status pw_page_table_map(struct pw_page_table *t, pw_vpn vpn, pw_pfn frame, enum pw_page_order order,
                                  struct pw_error *err);
 /* Removes the mapping that covers vpn and returns what it was (present = false when there was none). Nodes that become
@@ -55,6 +56,10 @@ struct pw_translation pw_page_table_unmap(struct pw_page_table *t, pw_vpn vpn);
 
 /* The most frames that nodes may take when a page of this order is mapped at vpn; 0 when every node is there. */
 unsigned pw_page_table_growth(const struct pw_page_table *t, pw_vpn vpn, enum pw_page_order order);
+
+/* What the mapped pages of [first, outer) may not be used for, from now on. Of a coalesced region all pages must be
+ * there: a large page has one set of permissions. */
+void pw_page_table_protect(struct pw_page_table *t, pw_vpn first, pw_vpn outer, unsigned denied);
 
 static inline struct pw_translation pw_page_table_lookup(const struct pw_page_table *t, pw_vpn vpn);
 
@@ -69,8 +74,8 @@ unsigned pw_page_table_walk(const struct pw_page_table *t, pw_vpn vpn, pw_paddr 
  * mappings stay as they are, so unmapping and visiting still go by 4 KiB pages; unmapping the last one clears the bits.
  * A page that was unmapped in a large region is still covered by the large mapping. `vpn` is any page of the region. */
 
-/* Whether the bit can be set: 512 pages of 4 KiB are mapped to consecutive frames from an aligned one on, and it is
- * 0. */
+/* Whether the bit can be set: 512 pages of 4 KiB are mapped to consecutive frames from an aligned one on, with the same
+ * permissions, and it is 0. The large page has the permissions of the first (Mosaic, Section 4.3). */
 bool pw_page_table_can_coalesce(const struct pw_page_table *t, pw_vpn vpn);
 bool pw_page_table_is_large(const struct pw_page_table *t, pw_vpn vpn);
 void pw_page_table_set_large(struct pw_page_table *t, pw_vpn vpn, bool on);
@@ -97,7 +102,8 @@ void pw_page_table_each(const struct pw_page_table *t, pw_mapping_visit *visit, 
 /* What a 2 MiB region holds. Coalesced: pages of 4 KiB, and the large bit is set. */
 enum pw_table_kind { PW_TABLE_EMPTY, PW_TABLE_4K, PW_TABLE_64K, PW_TABLE_2M, PW_TABLE_COALESCED, PW_TABLE_KIND_COUNT };
 
-/* A level-4 table: frame + 1 of each page, 0 where none is mapped; behind those of 4 KiB pages their disabled bits. */
+/* A level-4 table: the frame word + 1 of each page (sim/types.h), 0 where none is mapped; behind those of 4 KiB pages
+ * their disabled bits. */
 struct pw_table_leaf {
     struct pw_table_leaf *next_spare;
     pw_paddr place;
@@ -108,7 +114,7 @@ struct pw_table_leaf {
 /* A level-3 entry. */
 struct pw_table_region {
     struct pw_table_leaf *leaf; /* of 4 KiB and 64 KiB pages, else NULL */
-    pw_pfn frame;               /* of a 2 MiB page, coalesced or not */
+    pw_pfn frame;               /* word of a 2 MiB page, coalesced or not */
     uint8_t kind;
 };
 
@@ -144,32 +150,58 @@ struct pw_page_table {
     pw_paddr level2[PW_TABLE_ENTRIES]; /* UINT64_MAX where there is no node */
 };
 
-static inline struct pw_translation pw_table_region_lookup(const struct pw_table_region *region, pw_vpn vpn)
+/* The frame word of a page + 1, or 0; the size of its mapping. */
+static inline uint32_t pw_table_region_word(const struct pw_table_region *region, pw_vpn vpn, uint8_t *out_order)
 {
-    const struct pw_translation none = {{0}, 0, false};
-    uint32_t frame;
+    uint32_t word;
     switch ((enum pw_table_kind)region->kind) {
     case PW_TABLE_4K:
-        frame = region->leaf->frames[vpn.v & 511];
-        return frame ? (struct pw_translation){{frame - 1}, PW_PAGE_4K, true} : none;
+        *out_order = PW_PAGE_4K;
+        return region->leaf->frames[vpn.v & 511];
     case PW_TABLE_64K:
-        frame = region->leaf->frames[vpn.v >> 4 & 31];
-        return frame ? (struct pw_translation){{frame - 1 + (vpn.v & 15)}, PW_PAGE_64K, true} : none;
+        *out_order = PW_PAGE_64K;
+        word = region->leaf->frames[vpn.v >> 4 & 31];
+        return word ? word + (uint32_t)(vpn.v & 15) : 0;
     case PW_TABLE_2M:
     case PW_TABLE_COALESCED:
-        return (struct pw_translation){{region->frame.v + (vpn.v & 511)}, PW_PAGE_2M, true};
+        *out_order = PW_PAGE_2M;
+        return region->frame.v + (uint32_t)(vpn.v & 511) + 1;
     default:
-        return none;
+        return 0;
     }
+}
+
+static inline struct pw_translation pw_table_region_lookup(const struct pw_table_region *region, pw_vpn vpn)
+{
+    uint8_t order = 0;
+    uint32_t word = pw_table_region_word(region, vpn, &order);
+    if (!word)
+        return (struct pw_translation){.present = false};
+    pw_pfn entry = {word - 1};
+    return (struct pw_translation){pw_frame_of(entry), order, true, pw_denied_of(entry)};
+}
+
+/* The region around vpn, or NULL where there is no level-3 node. */
+static inline struct pw_table_region *pw_table_region_at(const struct pw_page_table *t, pw_vpn vpn)
+{
+    struct pw_table_node *node =
+        __builtin_expect(vpn.v >> PW_TABLE_VPN_BITS != 0, 0) ? NULL : t->directory[vpn.v >> 18];
+    return __builtin_expect(node != NULL, 1) ? &node->regions[vpn.v >> 9 & 511] : NULL;
 }
 
 static inline struct pw_translation pw_page_table_lookup(const struct pw_page_table *t, pw_vpn vpn)
 {
-    const struct pw_translation none = {{0}, 0, false};
-    if (__builtin_expect(vpn.v >> PW_TABLE_VPN_BITS != 0, 0))
-        return none;
-    const struct pw_table_node *node = t->directory[vpn.v >> 18];
-    return __builtin_expect(node != NULL, 1) ? pw_table_region_lookup(&node->regions[vpn.v >> 9 & 511], vpn) : none;
+    const struct pw_table_region *region = pw_table_region_at(t, vpn);
+    return region ? pw_table_region_lookup(region, vpn) : (struct pw_translation){.present = false};
+}
+
+/* Whether the page is mapped with this frame word. */
+static inline bool pw_page_table_has_word(const struct pw_page_table *t, pw_vpn vpn, pw_pfn word)
+{
+    uint8_t order;
+    const struct pw_table_region *region = pw_table_region_at(t, vpn);
+    uint32_t found = region ? pw_table_region_word(region, vpn, &order) : 0;
+    return found && found - 1 == word.v;
 }
 
 #endif

@@ -172,7 +172,8 @@ static struct pw_tlb_array *array_for(struct pw_tlb *t, struct pw_translation tr
 
 static pw_pfn first_frame(const struct pw_tlb_array *a, pw_vpn vpn, struct pw_translation translation)
 {
-    return (pw_pfn){translation.frame.v - (uint32_t)(vpn.v & ((1U << a->order) - 1))};
+    pw_pfn word = pw_frame_word(translation.frame, translation.denied);
+    return (pw_pfn){word.v - (uint32_t)(vpn.v & ((1U << a->order) - 1))};
 }
 
 void pw_tlb_insert(struct pw_tlb *t, pw_asid asid, pw_vpn vpn, struct pw_translation translation)
@@ -191,7 +192,7 @@ static struct pw_tlb_line read_line(const struct pw_page_table *table, uint64_t 
     for (uint32_t i = 0; i < line.count; i++) {
         struct pw_translation t = pw_page_table_lookup(table, (pw_vpn){(line.first + i) << order});
         line.present |= (uint32_t)(t.present && t.order == order) << i;
-        line.frames[i] = t.frame;
+        line.frames[i] = pw_frame_word(t.frame, t.denied);
     }
     return line;
 }
@@ -226,22 +227,28 @@ unsigned pw_tlb_invalidate(struct pw_tlb *t, pw_asid asid, pw_vpn first, pw_vpn 
     return invalidate_array(&t->base, asid, first, outer) + invalidate_array(&t->large, asid, first, outer);
 }
 
-void pw_frame_is_wrong(const struct pw_page_table *table, const char *who, pw_asid asid, pw_vpn vpn, pw_pfn frame,
+static const char *permissions_of(unsigned denied)
+{
+    static const char *const texts[] = {"", " (write only)", " (read only)", " (neither read nor write)"};
+    return texts[denied & PW_MAY_ALL];
+}
+
+void pw_frame_is_wrong(const struct pw_page_table *table, const char *who, pw_asid asid, pw_vpn vpn, pw_pfn word,
                        struct pw_error *err)
 {
     struct pw_translation t = pw_page_table_lookup(table, vpn);
-    char right[32] = "no page";
+    char right[64] = "no page";
     if (t.present)
-        snprintf(right, sizeof right, "frame 0x%x", t.frame.v);
-    pw_fail(err, PW_FAILED, "%s returned frame 0x%x for page 0x%llx of app%u, where the page table has %s", who,
-            frame.v, (unsigned long long)vpn.v, asid, right);
+        snprintf(right, sizeof right, "frame 0x%x%s", t.frame.v, permissions_of(t.denied));
+    pw_fail(err, PW_FAILED, "%s returned frame 0x%x%s for page 0x%llx of app%u, where the page table has %s", who,
+            pw_frame_of(word).v, permissions_of(pw_denied_of(word)), (unsigned long long)vpn.v, asid, right);
 }
 
-bool pw_tlb_entry_is_right(const struct pw_page_table *table, pw_vpn vpn, uint8_t order, pw_pfn frame)
+bool pw_tlb_entry_is_right(const struct pw_page_table *table, pw_vpn vpn, uint8_t order, pw_pfn word)
 {
     struct pw_translation t = pw_page_table_lookup(table, vpn);
     bool size_fits = t.order == order || (order == PW_PAGE_4K && pw_page_table_is_large(table, vpn));
-    return t.present && t.frame.v == frame.v && size_fits;
+    return size_fits && pw_page_table_has_word(table, vpn, word);
 }
 
 struct check {

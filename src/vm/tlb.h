@@ -92,7 +92,8 @@ static inline bool pw_tlb_array_lookup(const struct pw_tlb_array *a, pw_asid asi
 }
 
 /* Looks for a large page first; where there is one, the base entries are left alone, though the page may still have one
- * of the time before it was coalesced (Mosaic, Section 4.3). The frame is that of the 4 KiB page asked for. */
+ * of the time before it was coalesced (Mosaic, Section 4.3). What is found is the frame word of the 4 KiB page asked
+ * for: its frame, and what the page may not be used for. */
 static inline bool pw_tlb_lookup(const struct pw_tlb *t, pw_asid asid, pw_vpn vpn, pw_pfn *out)
 {
     return pw_tlb_array_lookup(&t->large, asid, vpn, out) || pw_tlb_array_lookup(&t->base, asid, vpn, out);
@@ -115,28 +116,22 @@ static inline bool pw_tlb_reads_lines(const struct pw_tlb *t)
 /* Shootdown: drops every translation of pages that overlap [first, outer). Returns how many. */
 unsigned pw_tlb_invalidate(struct pw_tlb *t, pw_asid asid, pw_vpn first, pw_vpn outer);
 
-/* Whether this is the frame of the page. */
-static inline bool pw_frame_is_right(const struct pw_page_table *table, pw_vpn vpn, pw_pfn frame)
+/* Whether this TLB's answer is the frame word of the page. */
+static inline bool pw_tlb_is_right(const struct pw_tlb *t, const struct pw_page_table *table, pw_vpn vpn, pw_pfn word)
 {
-    struct pw_translation t = pw_page_table_lookup(table, vpn);
-    return t.present && t.frame.v == frame.v;
-}
-
-/* Whether this TLB's answer is the frame of the page. */
-static inline bool pw_tlb_is_right(const struct pw_tlb *t, const struct pw_page_table *table, pw_vpn vpn, pw_pfn frame)
-{
-    return t->is_the_table || pw_frame_is_right(table, vpn, frame);
+    return t->is_the_table || pw_page_table_has_word(table, vpn, word);
 }
 
 /* Says that `who` has returned a wrong one. */
-void pw_frame_is_wrong(const struct pw_page_table *table, const char *who, pw_asid asid, pw_vpn vpn, pw_pfn frame,
+void pw_frame_is_wrong(const struct pw_page_table *table, const char *who, pw_asid asid, pw_vpn vpn, pw_pfn word,
                        struct pw_error *err);
 
-/* Whether an entry for a page of this size, which begins at vpn, maps to the same frame as the page table. A base entry
- * may lie in a region that has been coalesced since; a large entry exists only while its page is large. */
-bool pw_tlb_entry_is_right(const struct pw_page_table *table, pw_vpn vpn, uint8_t order, pw_pfn frame);
+/* Whether an entry for a page of this size, which begins at vpn, maps to the same frame as the page table, with the same
+ * permissions. A base entry may lie in a region that has been coalesced since; a large entry exists only while its page
+ * is large. */
+bool pw_tlb_entry_is_right(const struct pw_page_table *table, pw_vpn vpn, uint8_t order, pw_pfn word);
 
-/* The identity "every entry maps to the same frame as the page table". */
+/* The identity "every entry maps to the same frame as the page table", with the same permissions. */
 enum pw_status pw_tlb_check(const struct pw_tlb *t, const struct pw_page_table *const *tables, const char *name,
                             struct pw_error *err);
 

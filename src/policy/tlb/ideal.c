@@ -28,7 +28,7 @@ static bool lookup(void *state, struct pw_tlb_key key, pw_pfn *out_frame)
     if (!table || t->is_empty)
         return false;
     struct pw_translation found = pw_page_table_lookup(table, (pw_vpn){key.page << t->order});
-    *out_frame = found.frame;
+    *out_frame = pw_frame_word(found.frame, found.denied);
     return found.present && found.order == t->order;
 }
 

@@ -39,10 +39,12 @@ struct pw_tlb_line {
     uint64_t first;   /* page; a multiple of their number */
     uint32_t count;   /* of pages whose entries share the line: a power of two up to PW_TLB_LINE_PAGES */
     uint32_t present; /* bit i: page first + i is mapped, by a page of the array's size that begins at frames[i] */
-    pw_pfn frames[PW_TLB_LINE_PAGES];
+    pw_pfn frames[PW_TLB_LINE_PAGES]; /* words, as below */
 };
 
-/* frame is the 4 KiB frame number at which the page begins. */
+/* frame is the 4 KiB frame number at which the page begins, with the page's permissions in its upper bits
+ * (pw_frame_word in sim/types.h). An organisation gives back what it was given: one that keeps frames as differences or
+ * as runs has to tell words with other permissions apart. */
 typedef void pw_tlb_visit(void *context, struct pw_tlb_key key, pw_pfn frame);
 
 struct pw_tlb_policy {

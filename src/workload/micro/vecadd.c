@@ -1,9 +1,17 @@
 /* vecadd: c[i] = a[i] + b[i] in a grid-stride loop, the streaming kernel.
  *
  * Kept: launch geometry, layout and order of accesses, both loads in flight before the first use, and the instruction
- * counts of the compiled loop (5 before it, 10 per iteration of which 3 are memory, 1 exit). Left out: nothing. */
+ * counts of the compiled loop (5 before it, 10 per iteration of which 3 are memory, 1 exit). Left out: nothing. Beside
+ * the original: `protect` takes from the kernel the right to write what it only reads, or what it writes. */
 #include "workload/runtime/grid_stride.h"
 #include "workload/runtime/inputs.h"
+
+enum { PROTECT_NONE, PROTECT_INPUTS, PROTECT_ALL };
+
+struct parameters {
+    struct pw_grid_stride loop;
+    uint32_t protect;
+};
 
 struct arguments {
     struct pw_array a, b, c;
@@ -37,9 +45,20 @@ static void vecadd_kernel(struct pw_warp *w, const void *arguments)
     pw_compute(w, pending);
 }
 
+static void protect(struct pw_host *h, const struct arguments *g, uint32_t what)
+{
+    if (what != PROTECT_NONE) {
+        pw_protect(h, &g->a, PW_MAY_READ);
+        pw_protect(h, &g->b, PW_MAY_READ);
+    }
+    if (what == PROTECT_ALL)
+        pw_protect(h, &g->c, PW_MAY_READ);
+}
+
 static void vecadd_main(struct pw_host *h, const void *parameters)
 {
-    const struct pw_grid_stride *p = parameters;
+    const struct parameters *chosen = parameters;
+    const struct pw_grid_stride *p = &chosen->loop;
     struct arguments g = {.n = pw_grid_stride_elements(h, p)};
     g.a = pw_alloc(h, "a", g.n, sizeof(float));
     g.b = pw_alloc(h, "b", g.n, sizeof(float));
@@ -51,6 +70,7 @@ static void vecadd_main(struct pw_host *h, const void *parameters)
         a[i] = pw_hash_unit(hash);
         b[i] = pw_hash_unit(hash << 24);
     }
+    protect(h, &g, chosen->protect);
     pw_grid_stride_launch(h, p, "vecadd", vecadd_kernel, &g);
 
     const float *c = g.c.data;
@@ -63,13 +83,18 @@ static void vecadd_main(struct pw_host *h, const void *parameters)
     }
 }
 
-static const struct pw_option rows[] = {PW_GRID_STRIDE_ROWS("30"), {0}};
+static const struct pw_option rows[] = {PW_GRID_STRIDE_ROWS("30"),
+                                        {"protect", PW_OPTION_CHOICE, offsetof(struct parameters, protect), 0, 0,
+                                         "none", "", (const char *const[]){"none", "inputs", "all", NULL},
+                                         "arrays that the kernel may only read; all: its first store stops the run",
+                                         false},
+                                        {0}};
 
 const struct pw_workload pw_workload_vecadd = {
     .name = "vecadd",
     .suite = "pagewalk",
     .summary = "adds two vectors: the streaming kernel",
     .parameters = rows,
-    .parameters_bytes = sizeof(struct pw_grid_stride),
+    .parameters_bytes = sizeof(struct parameters),
     .main = vecadd_main,
 };

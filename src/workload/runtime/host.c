@@ -207,6 +207,12 @@ void pw_mem_advise(struct pw_host *h, const struct pw_array *a, unsigned advice)
         end_with_error(h);
 }
 
+void pw_protect(struct pw_host *h, const struct pw_array *a, unsigned permissions)
+{
+    if (h->backend->protect && h->backend->protect(h->backend_object, a->id, a->base, permissions, &h->error))
+        end_with_error(h);
+}
+
 void pw_launch(struct pw_host *h, const struct pw_launch *launch)
 {
     if (launch->resolve)

@@ -42,6 +42,11 @@ void pw_prefetch(struct pw_host *h, const struct pw_array *a);
  * Means something only where pages come on demand. */
 void pw_mem_advise(struct pw_host *h, const struct pw_array *a, unsigned advice);
 
+/* mprotect, or cuMemSetAccess: what kernels may do with the array from now on, of PW_MAY_READ and PW_MAY_WRITE, in place
+ * of what was said before. An array may be read and written at first; the host may always do both. A kernel that does
+ * what it may not ends the run with an error. */
+void pw_protect(struct pw_host *h, const struct pw_array *a, unsigned permissions);
+
 void pw_launch(struct pw_host *h, const struct pw_launch *launch);
 
 /* zeroed host memory that lives as long as the program. */
@@ -142,6 +147,7 @@ struct pw_backend {
     /* Optional. */
     enum pw_status (*prefetch)(void *backend, uint32_t id, pw_vaddr base, struct pw_error *err);
     enum pw_status (*advise)(void *backend, uint32_t id, pw_vaddr base, unsigned advice, struct pw_error *err);
+    enum pw_status (*protect)(void *backend, uint32_t id, pw_vaddr base, unsigned permissions, struct pw_error *err);
 };
 
 enum pw_status pw_host_create(const struct pw_program *program, uint64_t seed, unsigned instance, bool verify,
