@@ -242,6 +242,76 @@ static void disabled_bits_are_set_and_cleared_a_few_at_a_time(void **state)
     table_destroy(x);
 }
 
+static void expect_denied(struct table_fixture x, uint64_t vpn, unsigned denied)
+{
+    struct pw_translation found;
+    pw_paddr reads[PW_TABLE_LEVELS];
+    assert_int_equal(pw_page_table_lookup(x.table, (pw_vpn){vpn}).denied, denied);
+    pw_page_table_walk(x.table, (pw_vpn){vpn}, reads, &found);
+    assert_int_equal(found.denied, denied);
+}
+
+static void protect(struct table_fixture x, uint64_t first, uint64_t count, unsigned denied)
+{
+    pw_page_table_protect(x.table, (pw_vpn){first}, (pw_vpn){first + count}, denied);
+}
+
+/* mosaic-sec43-walker-perms: all of them have the permissions of the first, or there is no large page. */
+static void only_pages_of_equal_permissions_are_coalesced_and_keep_them(void **state)
+{
+    (void)state;
+    for (unsigned denied = 1; denied <= PW_MAY_ALL; denied++) {
+        struct table_fixture x = table_create(64 * MIB, 1, 8);
+        fill(x, REGION, BLOCK);
+        for (uint64_t page = 0; page < PAGES; page += page ? 211 : 89) {
+            protect(x, REGION + page, 1, denied);
+            expect_denied(x, REGION + page, denied);
+            assert_false(pw_page_table_can_coalesce(x.table, (pw_vpn){REGION}));
+            protect(x, REGION + page, 1, 0);
+        }
+        protect(x, REGION, PAGES, denied);
+        coalesce(x, REGION);
+        for (uint64_t page = 0; page < PAGES; page++) {
+            table_expect(x, REGION + page, (uint32_t)(BLOCK + page), PW_PAGE_2M);
+            expect_denied(x, REGION + page, denied);
+        }
+        pw_page_table_unmap(x.table, (pw_vpn){REGION + 5});
+        assert_int_equal(table_map(x, REGION + 5, BLOCK + 5, PW_PAGE_4K), PW_FAILED); /* it may be read and written */
+        map(x, REGION + 5, pw_frame_word((pw_pfn){BLOCK + 5}, denied).v);
+        pw_page_table_set_large(x.table, (pw_vpn){REGION}, false);
+        for (uint64_t page = 0; page < PAGES; page++)
+            expect_denied(x, REGION + page, denied);
+        assert_int_equal(pw_page_table_move(x.table, (pw_vpn){REGION + 7}, (pw_pfn){9}).v, BLOCK + 7);
+        table_expect(x, REGION + 7, 9, PW_PAGE_4K);
+        expect_denied(x, REGION + 7, denied);
+        table_destroy(x);
+    }
+}
+
+/* A page of any size has its own, until it is unmapped. */
+static void permissions_belong_to_a_mapping(void **state)
+{
+    (void)state;
+    static const enum pw_page_order orders[] = {PW_PAGE_4K, PW_PAGE_64K, PW_PAGE_2M};
+    for (size_t i = 0; i < 3; i++) {
+        struct table_fixture x = table_create(64 * MIB, 1, 8);
+        uint64_t pages = 1ULL << orders[i];
+        for (uint32_t k = 0; k < 3; k++)
+            assert_int_equal(table_map(x, REGION + k * pages, BLOCK + k * (uint32_t)pages, orders[i]), PW_OK);
+        protect(x, REGION + pages, pages, PW_MAY_WRITE);
+        for (uint32_t k = 0; k < 3; k++) {
+            expect_denied(x, REGION + (k + 1) * pages - 1, k == 1 ? PW_MAY_WRITE : 0);
+            table_expect(x, REGION + (k + 1) * pages - 1, BLOCK + (k + 1) * (uint32_t)pages - 1, orders[i]);
+        }
+        pw_page_table_unmap(x.table, (pw_vpn){REGION + pages});
+        expect_denied(x, REGION + pages, 0);
+        protect(x, REGION + pages, pages, PW_MAY_READ); /* nothing is there */
+        assert_int_equal(table_map(x, REGION + pages, BLOCK, orders[i]), PW_OK);
+        expect_denied(x, REGION + pages, 0);
+        table_destroy(x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +324,8 @@ int main(void)
         cmocka_unit_test(a_page_freed_in_a_large_region_stays_covered_and_reserved),
         cmocka_unit_test(the_last_page_takes_the_bits_with_it),
         cmocka_unit_test(disabled_bits_are_set_and_cleared_a_few_at_a_time),
+        cmocka_unit_test(only_pages_of_equal_permissions_are_coalesced_and_keep_them),
+        cmocka_unit_test(permissions_belong_to_a_mapping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
