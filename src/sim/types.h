@@ -40,8 +40,8 @@ typedef struct pw_pfn {
 } pw_pfn;
 
 /* What a page may be used for. Page tables and TLBs keep what it may not be used for in the upper bits of the word that
- * holds its frame, where a frame number has none: a page that may be read and written has just its frame there. Words of
- * consecutive pages with the same permissions are consecutive as their frames are. */
+ * holds its frame, where a frame number has none: a page that may be read and written has just its frame there. Words
+ * of consecutive pages with the same permissions are consecutive as their frames are. */
 enum { PW_MAY_READ = 1, PW_MAY_WRITE = 2, PW_MAY_ALL = PW_MAY_READ | PW_MAY_WRITE, PW_DENIED_SHIFT = 30 };
 
 static inline pw_pfn pw_frame_word(pw_pfn frame, unsigned denied)

@@ -45,9 +45,9 @@ enum pw_status pw_page_table_create(const struct pw_page_table_config *config, s
 /* Gives all node frames back. Mapped frames belong to the caller. */
 void pw_page_table_destroy(struct pw_page_table *t);
 
-/* Maps a page of 2^order 4 KiB pages; vpn and frame aligned to it. `frame` may deny uses (pw_frame_word). Mapping over a
- * present page, or two page sizes in one 2 MiB region, is PW_FAILED, and so is a frame in a large region other than the
- * one that the large page has there, or other permissions; no memory for a node is PW_FAILED. */
+/* Maps a page of 2^order 4 KiB pages; vpn and frame aligned to it. `frame` may deny uses (pw_frame_word). Mapping over
+ * a present page, or two page sizes in one 2 MiB region, is PW_FAILED, and so is a frame in a large region other than
+ * the one that the large page has there, or other permissions; no memory for a node is PW_FAILED. */
 enum pw_status pw_page_table_map(struct pw_page_table *t, pw_vpn vpn, pw_pfn frame, enum pw_page_order order,
                                  struct pw_error *err);
 /* Removes the mapping that covers vpn and returns what it was (present = false when there was none). Nodes that become

@@ -219,7 +219,8 @@ static void sms_of_a_workload_and_of_the_option_are_the_same(void **state)
     }
 }
 
-/* mosaic-sec5-ws-def, mosaic-sec5-ipc-alone: weighted speedup is the sum of IPC / IPC alone, unfairness the largest IPC
+/* mosaic-sec5-ws-def, mosaic-sec5-ipc-alone, mask-sec6-ws-def, mask-sec6-alone-def, mask-sec6-unfair-def: weighted
+ * speedup is the sum of IPC / IPC alone, unfairness the largest IPC
  * alone / IPC, where alone means as many SMs, the baseline design and no neighbour. These programs draw no random
  * numbers, so a single run is the run alone. */
 static void runs_alone_are_single_runs_with_the_baseline(void **state)

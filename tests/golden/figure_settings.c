@@ -76,6 +76,7 @@ static const struct row rows[] = {
     {"mosaic-fig16b-index", "mosaic/fig16b", "cac-25", "page.occupancy", "25"},
     {"mosaic-fig16b-index", "mosaic/table2", "mosaic-25", "page.fragmentation", "100"},
     {"mosaic-fig16b-index", "mosaic/table2", "mosaic-25", "page.occupancy", "25"},
+    {"mask-fig07-l2tlb", "mask/fig07", NULL, "l2_tlb.base_entries", "512"},
 };
 
 static void check_variant(const struct row *row, const struct pw_figure_variant *v)

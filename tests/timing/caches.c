@@ -232,7 +232,7 @@ static void same_line_twice(struct pw_warp *w, struct timed *t)
     timed_load(w, t, 64);
 }
 
-/* mosaic-tab1-l1-coalesce */
+/* mosaic-tab1-l1-coalesce, mask-tab1-l1-coalesce */
 static void misses_to_one_line_merge(void **state)
 {
     (void)state;

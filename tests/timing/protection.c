@@ -1,10 +1,10 @@
 /* Protection between address spaces: five applications, whose arrays have equal page numbers, attack every structure
  * that translations and data pass through, by every path there is, and none of them may get another's frame.
  *
- * A line of the table below is a machine whose structures are attacked; each is attacked by every path. TLBs are watched
- * at work: whatever a lookup returns and whatever is filled in must be a frame of the application that asked, at that
- * moment. A translation from an L2 TLB, a cache beside it, a miss register, a walk or a page that has come ends up in
- * an L1 TLB, so this sees them all. Counts show that nobody was served by another's walk, table or line. */
+ * A line of the table below is a machine whose structures are attacked; each is attacked by every path. TLBs are
+ * watched at work: whatever a lookup returns and whatever is filled in must be a frame of the application that asked,
+ * at that moment. A translation from an L2 TLB, a cache beside it, a miss register, a walk or a page that has come ends
+ * up in an L1 TLB, so this sees them all. Counts show that nobody was served by another's walk, table or line. */
 #include "timed.h"
 
 #include "gpu/gpu_internal.h"
@@ -133,7 +133,7 @@ static void attack(struct pw_host *h, struct timed *t)
         timed_launch(h, t);
 }
 
-/* Frames are freed in the middle and at the end, for others to get them. */
+/* Frames are freed in the middle, for others to get them, and what is left at the end by starting over. */
 static void attack_and_free(struct pw_host *h, struct timed *t)
 {
     place_spies(t->system);
@@ -144,9 +144,18 @@ static void attack_and_free(struct pw_host *h, struct timed *t)
         timed_launch(h, t);
         pw_free(h, &scratch);
         timed_launch(h, t);
-        pw_free(h, &t->a);
+        if (i + 1 < t->n[2])
+            pw_free(h, &t->a);
     }
     t->n[3]++;
+}
+
+static void add_set(struct timed *t, const char *set)
+{
+    size_t at = 0;
+    while (t->sets[at])
+        at++;
+    t->sets[at] = set;
 }
 
 /* Five programs on one machine, of which the first one stands for the run. */
@@ -159,19 +168,12 @@ static void prepare(struct timed apps[APPS], const struct machine *m, struct tim
     like.design = m->design;
     for (unsigned k = 0; k < APPS; k++)
         apps[k] = like;
-    size_t set = 0;
+    add_set(&apps[0], "sm.count=10"); /* two each: enough, and quickly built */
+    add_set(&apps[0], "dram.bytes=192MB");
     for (unsigned i = 0; i < 4 && m->sets[i]; i++)
-        apps[0].sets[set++] = m->sets[i];
+        add_set(&apps[0], m->sets[i]);
     for (unsigned k = 1; k < APPS; k++)
         apps[0].neighbours[k - 1] = &apps[k];
-}
-
-static void add_set(struct timed *t, const char *set)
-{
-    size_t at = 0;
-    while (t->sets[at])
-        at++;
-    t->sets[at] = set;
 }
 
 /* Asks each TLB for each page in the name of every application: what is there is the page's own. */
@@ -282,8 +284,8 @@ static void one_page_of_each_shares_no_walk_no_table_and_no_line(void **state)
     }
 }
 
-/* mask-sec3-multi-asid, mosaic-sec31-asid: all pages of all of them miss at once: more misses than there are registers, walks or far faults under way. A miss
- * that merged into another one's would leave fewer walks than pages. */
+/* mask-sec3-multi-asid, mosaic-sec31-asid: all pages of all of them miss at once: more misses than there are registers,
+ * walks or far faults under way. A miss that merged into another one's would leave fewer walks than pages. */
 static void misses_that_meet_are_served_each_for_its_own(void **state)
 {
     (void)state;
@@ -345,7 +347,6 @@ static void a_number_used_again_opens_no_frame_of_before(void **state)
         for (unsigned app = 0; app < APPS; app++)
             apps[app].n[2] = 1 + 2 * app;
         add_set(t, restarts[i % 2]);
-        add_set(t, "dram.bytes=192MB");
         if (!m->keeps_place)
             add_set(t, "page.frames=random");
         timed_run(t);

@@ -98,7 +98,8 @@ static void fresh_pages_are_fetched_in_every_run(void **state)
     timed_end(&t);
 }
 
-/* IPC is that of the first run: its instructions and its end are those of the program alone, whatever follows. */
+/* mask-sec6-relaunch: it is started again as long as the other one runs. IPC is that of the first run: its instructions
+ * and its end are those of the program alone, whatever follows. */
 static void what_counts_for_ipc_is_the_first_run(void **state)
 {
     (void)state;

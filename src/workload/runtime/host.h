@@ -42,9 +42,9 @@ void pw_prefetch(struct pw_host *h, const struct pw_array *a);
  * Means something only where pages come on demand. */
 void pw_mem_advise(struct pw_host *h, const struct pw_array *a, unsigned advice);
 
-/* mprotect, or cuMemSetAccess: what kernels may do with the array from now on, of PW_MAY_READ and PW_MAY_WRITE, in place
- * of what was said before. An array may be read and written at first; the host may always do both. A kernel that does
- * what it may not ends the run with an error. */
+/* mprotect, or cuMemSetAccess: what kernels may do with the array from now on, of PW_MAY_READ and PW_MAY_WRITE, in
+ * place of what was said before. An array may be read and written at first; the host may always do both. A kernel that
+ * does what it may not ends the run with an error. */
 void pw_protect(struct pw_host *h, const struct pw_array *a, unsigned permissions);
 
 void pw_launch(struct pw_host *h, const struct pw_launch *launch);
