@@ -37,6 +37,9 @@ fails 'unknown design of two' 2 'ideal-tbl.*did you mean .?ideal-tlb' run -d gpu
 fails 'empty design' 2 '.' run -d '' -w HS
 fails 'unknown workload' 2 'vecad.*did you mean .?vecadd' run -w vecad
 fails 'empty workload' 2 '.' run -w ''
+fails 'store to what may only be read' 2 \
+  "app0 \(vecadd:ctas=1:protect=all\): kernel vecadd writes address 0x7f[0-9a-f]* of allocation 'c', which it may only read" \
+  run -w vecadd:ctas=1:protect=all
 fails 'unknown parameter of a workload' 2 'iteration.*did you mean .?iterations' run -w vecadd:iteration=3
 fails 'parameter without a value' 2 'iterations' run -w vecadd:iterations
 fails 'parameter with a bad value' 2 'iterations.*many' run -w vecadd:iterations=many
