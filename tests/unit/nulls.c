@@ -229,6 +229,26 @@ static void a_figure_may_name_the_variant_that_stands_for_another(void **state)
     assert_string_equal(err.message, "f:3: 'a' cannot stand for itself");
 }
 
+static void a_combination_loses_the_layer_that_the_row_is_about(void **state)
+{
+    (void)state;
+    struct fixture f;
+    read_figure(&f,
+                "  4k: {design: gpu-mmu}\n  pwc: {design: pwcache}\n  both: {design: pwcache+mosaic}\n"
+                "  three: {design: pwcache+mosaic+static}\n  named: {design: static+mosaic, null: 4k}\n"
+                "  other: {design: pwcache+static}\n",
+                "measures: {s: ipc}\nclaims:\n  mosaic-fig08-avg: mean(s@both / s@4k + s@three / s@4k + s@named / s@4k"
+                " + s@other / s@pwc)\n",
+                1);
+    const char *claim = "mosaic-fig08-avg";
+    assert_string_equal(find_stand_in(f.figure, claim, "both")->design, "pwcache");
+    assert_string_equal(find_stand_in(f.figure, claim, "three")->design, "pwcache+static");
+    assert_string_equal(find_stand_in(f.figure, claim, "named")->name, "4k");
+    assert_null(find_stand_in(f.figure, claim, "other"));
+    assert_string_equal(f.figure->claims[0].null_design, "pwcache, pwcache+static, gpu-mmu");
+    tear_down(&f);
+}
+
 static void what_a_null_design_lacks_it_has_none_of(void **state)
 {
     (void)state;
@@ -324,6 +344,7 @@ int main(void)
         cmocka_unit_test(the_null_design_is_the_rows_baseline_or_where_the_design_starts),
         cmocka_unit_test(a_stand_in_keeps_the_options_of_the_variant),
         cmocka_unit_test(a_figure_may_name_the_variant_that_stands_for_another),
+        cmocka_unit_test(a_combination_loses_the_layer_that_the_row_is_about),
         cmocka_unit_test(what_a_null_design_lacks_it_has_none_of),
         cmocka_unit_test(a_value_scatters_by_the_distance_of_the_seeds_that_are_complete),
         cmocka_unit_test(a_design_in_anothers_place_that_cannot_take_its_options_is_left_out),

@@ -11,6 +11,8 @@
  *    what all designs share); of a pair of prefetcher and eviction, the pair that prefetches nothing;
  * 4. where that is the design itself there is none.
  *
+ * Of a combination (gpu-mmu-2m+mask) of which the row names a layer, 2 and 3 become the other layers (gpu-mmu-2m).
+ *
  * Rows name designs with remarks in brackets, in lists, and with a '*' for any word, which is the same in design and
  * baseline: uvm-*-sl and uvm-*-lru4k. Stand-ins are further variants behind those of the file, one for each pair of a
  * variant and a design, so that plans and evaluations need know nothing of the rule. */
@@ -110,6 +112,27 @@ static bool is_about(const struct pw_claim *claim, const char *design, char out_
     return false;
 }
 
+/* The layers of a combination without those that the claim is about, which `out` has room for; false where it is about
+ * none of them, or about all. */
+static bool other_layers(const struct pw_claim *claim, const char *design, char *out)
+{
+    bool found = false;
+    *out = '\0';
+    for (const char *at = design; *at;) {
+        char layer[NAME_CAPACITY], word[NAME_CAPACITY];
+        size_t length = strcspn(at, "+");
+        snprintf(layer, sizeof layer, "%.*s", length < NAME_CAPACITY ? (int)length : 0, at);
+        if (is_about(claim, canonical(layer), word)) {
+            found = true;
+        } else {
+            strcat(out, *out ? "+" : "");
+            strncat(out, at, length);
+        }
+        at += length + (at[length] == '+');
+    }
+    return found && *out;
+}
+
 /* The variants of the file that a claim's expressions name. */
 static void mark(void *context, size_t measure, size_t variant, bool alone, int group)
 {
@@ -177,24 +200,45 @@ static bool add_to_list(char **list, const char *design)
     return true;
 }
 
+/* The null design of a variant that the claim names, by the rule; "": there is none. NULL: the claim is not about it.
+ * `rest` has room for the variant's design. */
+static const char *null_by_rule(const struct pw_claim *claim, const struct pw_figure_variant *v, char *rest)
+{
+    char word[NAME_CAPACITY];
+    const char *design = canonical(v->design);
+    if (!is_about(claim, design, word))
+        return other_layers(claim, v->design, rest) ? rest : NULL;
+    const char *null = baseline_of(claim, design, word);
+    null = null ? null : start_of(design);
+    return null ? null : "";
+}
+
+/* What stands for a variant that the claim names; false: no memory. */
+static bool replace_variant(struct pw_figure *f, struct pw_figure_claim *c, size_t variant)
+{
+    const struct pw_figure_variant *v = &f->variants[variant];
+    char *rest = malloc(strlen(v->design) + 1);
+    if (!rest)
+        return false;
+    const char *null = null_by_rule(c->claim, v, rest);
+    bool done = true;
+    if (null && v->null >= 0) {
+        c->stand_in[variant] = (size_t)v->null;
+        null = f->variants[v->null].design;
+    } else if (null && *null) {
+        done = add_stand_in(f, variant, null, &c->stand_in[variant]);
+    }
+    done = done && (!null || !*null || add_to_list(&c->null_design, null));
+    free(rest);
+    return done;
+}
+
 static bool add_null(struct pw_figure *f, struct pw_figure_claim *c, const bool *named)
 {
     c->stand_in = calloc(f->variant_count + 1, sizeof *c->stand_in);
     for (size_t v = 0; c->stand_in && v < f->variant_count; v++) {
-        char word[NAME_CAPACITY];
         c->stand_in[v] = v;
-        const char *design = canonical(f->variants[v].design);
-        if (!named[v] || !is_about(c->claim, design, word))
-            continue;
-        const char *null = baseline_of(c->claim, design, word);
-        null = null ? null : start_of(design);
-        if (f->variants[v].null >= 0) {
-            c->stand_in[v] = (size_t)f->variants[v].null;
-            null = f->variants[c->stand_in[v]].design;
-        } else if (null && !add_stand_in(f, v, null, &c->stand_in[v])) {
-            return false;
-        }
-        if (null && !add_to_list(&c->null_design, null))
+        if (named[v] && !replace_variant(f, c, v))
             return false;
     }
     if (!c->stand_in)
