@@ -199,9 +199,10 @@ reasoned() { # LINES REGEX
   [ $code != 0 ] && grep -qE "^not-modelled.csv:[0-9]+: $2" embed.txt
 }
 check 'a reason for a row that does not exist is refused' reasoned "$wrong,why\n" "no claim has the id \"$wrong\""
-check 'a row that figures decide cannot be left out of the model' reasoned 'mosaic-fig08-avg,why\n' 'mosaic-fig08-avg is not a row that tests'
+check 'a headline cannot be left out of the model' reasoned 'mosaic-fig08-avg,why\n' 'mosaic-fig08-avg is a headline or context'
+check 'a number that nothing measures can' eval '! reasoned "mosaic-fig03-4k-loss,why\n" "" && [ ! -s embed.txt ]'
 check 'a row is left out of the model for a reason' reasoned "$tested,\n" 'is no id,reason'
-check 'and once' reasoned "$tested,why\n$tested,why\n" "$tested is not a row that tests decide, or is listed twice"
+check 'and once' reasoned "$tested,why\n$tested,why\n" "$tested is a headline or context, or is listed twice"
 
 echo "/* $wrong */" >>fake/unit/sample.c
 check 'an id that no row has fails the build with its line' eval \

@@ -30,7 +30,7 @@ enum pw_claim_judge {
     PW_JUDGE_ORDER,        /* a chain "a>b>c": as many values, in that order by steps that count */
     PW_JUDGE_TRUE,         /* no number in the paper: the figure's comparison has to come out true (1) */
     PW_JUDGE_TEST,         /* mechanism and config: a test that names the row */
-    PW_JUDGE_NOT_MODELLED, /* mechanism and config that nothing here could break: data/claims/not-modelled.csv */
+    PW_JUDGE_NOT_MODELLED, /* what nothing here could break, or measures: data/claims/not-modelled.csv */
     PW_JUDGE_NONE,         /* context */
     PW_JUDGE_COUNT
 };

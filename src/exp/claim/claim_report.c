@@ -146,17 +146,19 @@ static bool is_for_tests(const struct pw_claim_score *s, const struct pw_claim_f
     return s->claim->judge == PW_JUDGE_TEST && pw_claim_is_shown(s, filter);
 }
 
-/* The rows that are not modelled, with their reasons; nothing where there are none. */
+/* The mechanism and config rows that are not modelled, with their reasons; nothing where there are none. */
 static void show_not_modelled(const struct pw_claim_score *scores, const struct pw_claim_filter *filter,
                               struct pw_text *out)
 {
     struct pw_table table = {.columns = 2, .align = "l"};
     size_t count = 0;
     for (size_t i = 0; i < pw_claim_count; i++) {
-        if (scores[i].claim->judge != PW_JUDGE_NOT_MODELLED || !pw_claim_is_shown(&scores[i], filter))
+        const struct pw_claim *c = scores[i].claim;
+        bool for_tests = c->kind == PW_CLAIM_MECHANISM || c->kind == PW_CLAIM_CONFIG;
+        if (!for_tests || c->judge != PW_JUDGE_NOT_MODELLED || !pw_claim_is_shown(&scores[i], filter))
             continue;
-        pw_table_cell(&table, scores[i].claim->id);
-        pw_table_cell(&table, scores[i].claim->reason);
+        pw_table_cell(&table, c->id);
+        pw_table_cell(&table, c->reason);
         count++;
     }
     if (count)
