@@ -77,6 +77,18 @@ static const struct row rows[] = {
     {"mosaic-fig16b-index", "mosaic/table2", "mosaic-25", "page.fragmentation", "100"},
     {"mosaic-fig16b-index", "mosaic/table2", "mosaic-25", "page.occupancy", "25"},
     {"mask-fig07-l2tlb", "mask/fig07", NULL, "l2_tlb.base_entries", "512"},
+    {"mask-sec6-no-l2-partition", "mask/fig11", "pwcache", "l2.partition", "shared"},
+    {"mask-sec6-no-l2-partition", "mask/fig11", "shared", "l2.partition", "shared"},
+    {"mask-sec6-no-l2-partition", "mask/fig11", "mask", "l2.partition", "shared"},
+    {"mask-sec6-no-l2-partition", "mask/fig11", "ideal", "l2.partition", "shared"},
+    {"mask-sec6-no-l2-partition", "mask/fig11", "static", "l2.partition", "by-app"},
+    {"mask-sec73-tlbsize-min", "mask/tlb-sizes", "shared-l2-64", "l2_tlb.base_entries", "64"},
+    {"mask-sec73-tlbsize-min", "mask/tlb-sizes", "mask-l2-64", "l2_tlb.base_entries", "64"},
+    {"mask-sec73-tlbsize-max", "mask/tlb-sizes", "shared-l2-8192", "l2_tlb.base_entries", "8192"},
+    {"mask-sec73-tlbsize-max", "mask/tlb-sizes", "mask-l2-8192", "l2_tlb.base_entries", "8192"},
+    {"mask-sec73-2mb-fault", "mask/sec73", NULL, "paging.mode", "free"},
+    {"mask-sec73-2mb-fault", "mask/sec73", "large", "page.size", "2MB"},
+    {"mask-sec73-2mb-fault", "mask/sec73", "mask", "page.size", "2MB"},
 };
 
 static void check_variant(const struct row *row, const struct pw_figure_variant *v)

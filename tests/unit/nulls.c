@@ -189,6 +189,26 @@ static void the_null_design_is_the_rows_baseline_or_where_the_design_starts(void
     STAND_INS("mask/fig03", {"mask-fig03-order", "shared", "pwcache"}, {"mask-fig03-pwcache", "pwcache", "gpu-mmu"});
 }
 
+/* Whatever a row of MASK compares with, what does nothing is SharedTLB: with the same pages, machine and sizes. */
+static void nothing_in_masks_place_is_the_baseline_otherwise_alike(void **state)
+{
+    (void)state;
+    STAND_INS("mask/fig11", {"mask-fig11-avg", "mask", "gpu-mmu"}, {"mask-fig11-ideal-gap", "mask", "gpu-mmu"},
+              {"mask-fig11-mask-cache", "cache", "gpu-mmu"}, {"mask-fig11-components-complement", "mask", "gpu-mmu"},
+              {"mask-fig11-components-complement", "tlb", ""}, {"mask-sec22-static-limits", "static", "mask"});
+    STAND_INS("mask/fig12", {"mask-fig12-14-vs-static", "mask", "gpu-mmu"},
+              {"mask-fig12-14-vs-pwcache", "mask", "gpu-mmu"});
+    STAND_INS("mask/sec72-dram", {"mask-sec72-silver-srad", "dram", "gpu-mmu"},
+              {"mask-sec72-silver-srad", "no-silver", "gpu-mmu"});
+    STAND_INS("mask/sec73", {"mask-sec73-2mb-mask", "mask", "gpu-mmu-2m"});
+    STAND_INS("mask/table3", {"mask-sec73-away-from-ideal", "mask", "gpu-mmu"},
+              {"mask-sec73-away-from-ideal", "shared", ""});
+    STAND_INS("mask/table4", {"mask-sec73-fermi-pwcache", "fermi-mask", "gpu-mmu"},
+              {"mask-tab4-mask-integrated", "integrated-mask", "gpu-mmu"});
+    STAND_INS("mask/tlb-sizes", {"mask-sec73-tlbsize-better", "mask-l2-64", "gpu-mmu"});
+    STAND_INS("mask/sec81", {"mask-sec81-mosaic-combo", "both", "mask"}, {"mask-sec81-mosaic-combo", "mask", ""});
+}
+
 static void a_stand_in_keeps_the_options_of_the_variant(void **state)
 {
     (void)state;
@@ -342,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_claim_holds_is_weak_differs_or_is_not_run),
         cmocka_unit_test(the_null_design_is_the_rows_baseline_or_where_the_design_starts),
+        cmocka_unit_test(nothing_in_masks_place_is_the_baseline_otherwise_alike),
         cmocka_unit_test(a_stand_in_keeps_the_options_of_the_variant),
         cmocka_unit_test(a_figure_may_name_the_variant_that_stands_for_another),
         cmocka_unit_test(a_combination_loses_the_layer_that_the_row_is_about),
