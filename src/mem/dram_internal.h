@@ -1,5 +1,5 @@
-/* The insides of a DRAM channel, common to dram.c (commands), dram_watch.c (who hears of them) and dram_channel.c (how it
- * is put together). */
+/* The insides of a DRAM channel, common to dram.c (commands), dram_watch.c (who hears of them) and dram_channel.c (how
+ * it is put together). */
 #ifndef PW_MEM_DRAM_INTERNAL_H
 #define PW_MEM_DRAM_INTERNAL_H
 

@@ -59,8 +59,8 @@ static void run_until(struct dram_fixture *f, pw_cycle time)
 
 enum { HITS = 16 };
 
-/* The clock at which bank 0 is closed, in whose row HITS reads of rank `waiting` wait from clock 0 on, for a read of rank
- * `comes` that wants another row and arrives at `arrival`; checks what follows. */
+/* The clock at which bank 0 is closed, in whose row HITS reads of rank `waiting` wait from clock 0 on, for a read of
+ * rank `comes` that wants another row and arrives at `arrival`; checks what follows. */
 static uint64_t closing_clock(const char *schedule, unsigned waiting, unsigned comes, pw_cycle arrival)
 {
     struct pw_dram_config c = config_with(schedule);
@@ -75,8 +75,8 @@ static uint64_t closing_clock(const char *schedule, unsigned waiting, unsigned c
     return clock;
 }
 
-/* A higher rank closes the row as soon as the timings allow, in a clock in which a hit could have gone; an equal or lower
- * one when no hit is left. mask-sec54-priority, mask-sec54-golden, mask-sec54-frfcfs */
+/* A higher rank closes the row as soon as the timings allow, in a clock in which a hit could have gone; an equal or
+ * lower one when no hit is left. mask-sec54-priority, mask-sec54-golden, mask-sec54-frfcfs */
 static void a_higher_rank_closes_a_row_that_others_wait_for(void **state)
 {
     (void)state;
@@ -119,8 +119,8 @@ static void the_row_command_of_a_walk_goes_before_a_row_hit(void **state)
     }
 }
 
-/* Two walks, the second to an open row: it waits for the first, and data of a third row does not. With fr-fcfs it goes at
- * once. mask-sec54-golden-fifo */
+/* Two walks, the second to an open row: it waits for the first, and data of a third row does not. With fr-fcfs it goes
+ * at once. mask-sec54-golden-fifo */
 static void a_walk_does_not_pass_another_because_its_row_is_open(void **state)
 {
     (void)state;
@@ -183,8 +183,8 @@ static void each_queue_has_its_own_places(void **state)
     }
 }
 
-/* Bank 0 is busy with a full queue of data, and more wait before it: when the walk's row is opened in bank 1. Its column
- * access is the first that the data bus allows after that. */
+/* Bank 0 is busy with a full queue of data, and more wait before it: when the walk's row is opened in bank 1. Its
+ * column access is the first that the data bus allows after that. */
 static pw_cycle walk_beside_full_queue(struct pw_dram_config c, pw_cycle arrival)
 {
     struct dram_fixture *f = in_clocks(c);
@@ -210,8 +210,8 @@ static void a_full_normal_queue_does_not_stop_a_walk(void **state)
     assert_int_equal(walk_beside_full_queue(c, c.rrd + 1), c.rrd + 1);
 }
 
-/* Data for as many rows of one bank, which takes RAS + RP for each; a walk that comes while the queue is full, and others
- * wait before it, takes as long as in an idle memory. */
+/* Data for as many rows of one bank, which takes RAS + RP for each; a walk that comes while the queue is full, and
+ * others wait before it, takes as long as in an idle memory. */
 static void a_full_normal_queue_does_not_stop_a_walk_on_its_way_from_the_l2(void **state)
 {
     (void)state;

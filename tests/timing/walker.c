@@ -596,8 +596,8 @@ static void the_l2_tlb_is_filled_if_one_of_those_that_wait_may_fill_it(void **st
     assert_int_equal(time_after_fills(0, 0), WALK);
 }
 
-/* Walks of two applications, of which one walker serves one after the other: each counts from when it is asked for until
- * it ends. mask-sec54-conptw-counter */
+/* Walks of two applications, of which one walker serves one after the other: each counts from when it is asked for
+ * until it ends. mask-sec54-conptw-counter */
 static void walks_under_way_and_queued_are_known_by_application(void **state)
 {
     (void)state;

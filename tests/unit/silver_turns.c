@@ -54,7 +54,8 @@ static uint64_t count(const struct fixture *f, unsigned app, const char *metric)
     return *(const uint64_t *)((const char *)f->use.counters + app * p->counters_bytes + m->offset);
 }
 
-/* Uses up what is left of the turn of `app`, and checks that it is so many reads: the last is Silver, the next is not. */
+/* Uses up what is left of the turn of `app`, and checks that it is so many reads: the last is Silver, the next is
+ * not. */
 static void use_up(struct fixture *f, unsigned app, unsigned other, uint64_t reads)
 {
     for (uint64_t i = 0; i < reads; i++) {

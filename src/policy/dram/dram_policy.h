@@ -4,11 +4,11 @@
  * command. It moves nothing itself. Reads and writes wait apart and the channel decides which of the two it serves
  * (write drain); the view shows only the side that is being served.
  *
- * Order. `rank` is called exactly once for each read, when it is sent to the channel (dram.path before it arrives), with
- * its application and the level of the page table that it reads, 0 for data. Each rank has a queue of its own, and a read
- * waits before it only while that one is full; writes have no ranks. A request's `age` has its rank in the highest bits,
- * then the number of requests that have entered before it, and its application in the lowest, so one comparison orders
- * two requests by rank and then by arrival. A policy without ranks leaves it NULL.
+ * Order. `rank` is called exactly once for each read, when it is sent to the channel (dram.path before it arrives),
+ * with its application and the level of the page table that it reads, 0 for data. Each rank has a queue of its own, and
+ * a read waits before it only while that one is full; writes have no ranks. A request's `age` has its rank in the
+ * highest bits, then the number of requests that have entered before it, and its application in the lowest, so one
+ * comparison orders two requests by rank and then by arrival. A policy without ranks leaves it NULL.
  *
  * Turns. Ranks in `ends_write_turn` do not wait for writes: such a read ends a turn of writing when it enters its
  * queue, after the command under way, and there is no other turn until none of them is left. A policy that puts reads
@@ -24,9 +24,9 @@
  *                  activates the request's row when none is. The bank must be in `others` and pw_dram_row_at must not
  *                  lie after the clock. Requests for the row that is closed go back among the others.
  * A policy must not wait for ever while a request is there. `choose` may be asked often before a command goes; what a
- * policy has to know of those that went, it hears through `issued`. What an epoch changes shows in the commands that issue
- * from then on. The channel checks the timings of a command only where its commands are traced, as they are in the
- * tests.
+ * policy has to know of those that went, it hears through `issued`. What an epoch changes shows in the commands that
+ * issue from then on. The channel checks the timings of a command only where its commands are traced, as they are in
+ * the tests.
  *
  * Time. A channel simulates its commands a little after they issue (src/mem/dram.c), each with what could be known
  * then. So `choose` must go by the view, by its own state and by what the latest epoch left there, and must not ask
