@@ -206,6 +206,8 @@ static void nothing_in_masks_place_is_the_baseline_otherwise_alike(void **state)
     STAND_INS("mask/table4", {"mask-sec73-fermi-pwcache", "fermi-mask", "gpu-mmu"},
               {"mask-tab4-mask-integrated", "integrated-mask", "gpu-mmu"});
     STAND_INS("mask/tlb-sizes", {"mask-sec73-tlbsize-better", "mask-l2-64", "gpu-mmu"});
+    STAND_INS("mask/tokens", {"mask-sec6-initial-tokens-var", "initial-20", "gpu-mmu"});
+    STAND_INS("mask/bypass-size", {"mask-sec72-bypass-saturation", "entries-64", "gpu-mmu"});
     STAND_INS("mask/sec81", {"mask-sec81-mosaic-combo", "both", "mask"}, {"mask-sec81-mosaic-combo", "mask", ""});
 }
 
