@@ -1,9 +1,9 @@
 /* How many warps could issue, as a mean over cycles.
  *
  * The breakdown of warp time knows it for every cycle, at the price of a branch per issue and much more when it is on.
- * For the mean it is enough to look once in a while: the masks of ready warps are there anyway. The distance between two
- * looks is a prime, so that no loop of a program keeps step with it. A warp whose run of arithmetic takes the issue slots
- * is not in the mask (issue.c); where a scheduler is busy, and not just held back by a pause, it counts too. */
+ * For the mean it is enough to look once in a while: the masks of ready warps are there anyway. The distance between
+ * two looks is a prime, so that no loop of a program keeps step with it. A warp whose run of arithmetic takes the issue
+ * slots is not in the mask (issue.c); where a scheduler is busy, and not just held back by a pause, it counts too. */
 #include "gpu/gpu_internal.h"
 
 enum { PERIOD = 997 };

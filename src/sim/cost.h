@@ -1,8 +1,8 @@
 /* What a policy would cost in hardware: the storage that it adds to that of a machine without it.
  *
- * A policy states it in a table of its own (struct pw_policy's `cost`), from its options and the machine; what comes out
- * for a run is in its metrics cost.* (system/cost.h). A structure stands in one of a few places, of which a GPU may have
- * several alike: what a row says is for each of them. */
+ * A policy states it in a table of its own (struct pw_policy's `cost`), from its options and the machine; what comes
+ * out for a run is in its metrics cost.* (system/cost.h). A structure stands in one of a few places, of which a GPU may
+ * have several alike: what a row says is for each of them. */
 #ifndef PW_SIM_COST_H
 #define PW_SIM_COST_H
 

@@ -123,8 +123,8 @@ static void nothing(void *object, uint64_t argument, pw_cycle now)
     (void)object, (void)argument, (void)now;
 }
 
-/* mask-sec53-bypass-def: in the first epoch level 4 uses the L2 and misses, while data
- * hits. From then on its reads neither find what is there, nor take a port, nor leave their lines behind, but for one in
+/* mask-sec53-bypass-def: in the first epoch level 4 uses the L2 and misses, while data hits. From then on its reads
+ * neither find what is there, nor take a port, nor leave their lines behind, but for one in
  * 64. The root, which hits as often as data, goes on as before. */
 static void a_level_below_data_bypasses_from_the_next_epoch_on(void **state)
 {

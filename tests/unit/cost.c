@@ -41,8 +41,8 @@ static void expect(const struct pw_cost *c, const char *name, double expected)
         fail_msg("%s is %g, not %g", name, is, expected);
 }
 
-/* mask-sec74-asid-bits, mask-sec74-queue-total: 512 entries with 9 bits each, which are 7%; 256 requests in the queues of
- * a channel. */
+/* mask-sec74-asid-bits, mask-sec74-queue-total: 512 entries with 9 bits each, which are 7%; 256 requests in the queues
+ * of a channel. */
 static void the_baseline_has_address_space_numbers_and_nothing_else(void **state)
 {
     (void)state;
@@ -69,8 +69,8 @@ static void the_baseline_has_address_space_numbers_and_nothing_else(void **state
         assert_false(c.items[i].is_structure);
 }
 
-/* mask-sec74-bypass-counters, mask-sec74-bypass-counter-size, mask-sec74-tag-bits: ten counters of 8 bytes, for hits and
- * accesses of data and of four levels, and three bits in each request. */
+/* mask-sec74-bypass-counters, mask-sec74-bypass-counter-size, mask-sec74-tag-bits: ten counters of 8 bytes, for hits
+ * and accesses of data and of four levels, and three bits in each request. */
 static void the_l2_bypass_takes_80_bytes_and_three_bits_in_a_request(void **state)
 {
     (void)state;
