@@ -22,6 +22,7 @@
  * of two reads of a bank for one row only the first is known, so that data behind a page-table read of the same row,
  * which has to wait for another, wait with it. */
 #include "policy/dram/first_ready.h"
+#include "sim/cost.h"
 
 enum rank { GOLDEN, SILVER, NORMAL, RANKS };
 enum { GOLDEN_ENTRIES = 16, SILVER_ENTRIES = 64, NORMAL_ENTRIES = 192 }; /* Section 7.4 */
@@ -215,6 +216,18 @@ static void issued(void *state, const struct pw_dram_issued *command)
         s->counters[app].golden_cycles += command->waited;
 }
 
+/* Section 7.4: entries beyond those of a channel with one queue. */
+static uint64_t further_entries(const void *own, const struct pw_cost_machine *machine)
+{
+    const uint32_t all = GOLDEN_ENTRIES + SILVER_ENTRIES + NORMAL_ENTRIES;
+    (void)own;
+    return all > machine->dram_queue ? all - machine->dram_queue : 0;
+}
+
+static const struct pw_policy_cost cost[] = {
+    {"queues", "Entries of its queues beyond those of a channel without it.", PW_COST_DRAM_QUEUE, 0, further_entries},
+    {0}};
+
 extern const struct pw_dram_policy pw_dram_policy_address_space;
 const struct pw_dram_policy pw_dram_policy_address_space = {
     .head = {.name = "address-space",
@@ -225,7 +238,8 @@ const struct pw_dram_policy pw_dram_policy_address_space = {
              .counters_bytes = sizeof(struct counters),
              .state_bytes = sizeof(struct state),
              .init = init,
-             .epoch = epoch},
+             .epoch = epoch,
+             .cost = cost},
     .entries = {GOLDEN_ENTRIES, SILVER_ENTRIES, NORMAL_ENTRIES},
     .ends_write_turn = 1 << GOLDEN,
     .rank = rank,

@@ -16,6 +16,7 @@
  * The direction register says whether the tokens were raised or lowered the last time they changed. The paper names no
  * use for it, and it has none here. */
 #include "policy/fill/fill_policy.h"
+#include "sim/cost.h"
 
 struct tokens_options {
     uint32_t initial, step, band, epoch, bypass_entries;
@@ -178,6 +179,44 @@ static uint32_t bypass_entries(const void *chosen)
     return ((const struct tokens_options *)chosen)->bypass_entries;
 }
 
+/* Section 7.4, with a bit for each warp that an SM has room for: the 256 that it names would make 37 bytes of its 13. An
+ * entry of the bypass cache has 36 bits of page number, 19 of frame number and 9 of address space number. */
+enum { HIT_COUNTER_BITS = 16, WARP_COUNTER_BITS = 8, BYPASS_ENTRY_BITS = 64, TOKEN_COUNTER_BITS = 15 };
+
+static uint64_t active_warp_bits(const void *own, const struct pw_cost_machine *machine)
+{
+    (void)own;
+    return machine->warps;
+}
+
+static uint64_t bypass_cache_bits(const void *own, const struct pw_cost_machine *machine)
+{
+    (void)machine;
+    return (uint64_t)BYPASS_ENTRY_BITS * ((const struct tokens_options *)own)->bypass_entries;
+}
+
+static uint64_t token_counter_bits(const void *own, const struct pw_cost_machine *machine)
+{
+    (void)own;
+    return (uint64_t)TOKEN_COUNTER_BITS * machine->sms;
+}
+
+static uint64_t direction_bits(const void *own, const struct pw_cost_machine *machine)
+{
+    (void)own;
+    return machine->sms;
+}
+
+static const struct pw_policy_cost cost[] = {
+    {"hit_counter", "Hits in the L2 TLB of an SM's warps.", PW_COST_L1_TLB, HIT_COUNTER_BITS, NULL},
+    {"miss_counter", "Misses in the L2 TLB of an SM's warps.", PW_COST_L1_TLB, HIT_COUNTER_BITS, NULL},
+    {"active_warps", "A bit for each warp: it was there in this epoch.", PW_COST_L1_TLB, 0, active_warp_bits},
+    {"warp_counter", "How many of these bits are set.", PW_COST_L1_TLB, WARP_COUNTER_BITS, NULL},
+    {"bypass_cache", "Translations of warps without a token.", PW_COST_L2_TLB, 0, bypass_cache_bits},
+    {"token_counters", "Tokens of as many applications as there are SMs.", PW_COST_L2_TLB, 0, token_counter_bits},
+    {"directions", "Whether each of these rose or fell the last time.", PW_COST_L2_TLB, 0, direction_bits},
+    {0}};
+
 extern const struct pw_fill_policy pw_fill_policy_tokens;
 const struct pw_fill_policy pw_fill_policy_tokens = {
     .head = {.name = "tokens",
@@ -190,7 +229,8 @@ const struct pw_fill_policy pw_fill_policy_tokens = {
              .state_bytes = sizeof(struct tokens),
              .more_bytes = more_bytes,
              .init = init,
-             .epoch = epoch},
+             .epoch = epoch,
+             .cost = cost},
     .may_fill = may_fill,
     .bypass_entries = bypass_entries,
 };
