@@ -395,7 +395,7 @@ static void each_application_has_its_own_slices_and_channels(void **state)
 static void without_static_all_slices_are_everybodys(void **state)
 {
     (void)state;
-    static const char *const designs[] = {"pwcache", "gpu-mmu", "ideal-tlb"};
+    static const char *const designs[] = {"pwcache", "gpu-mmu", "ideal-tlb", "mask"};
     for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
         struct timed other = streaming(512 << 10), t = streaming(512 << 10); /* both fit */
         t.machine = "mask";

@@ -22,6 +22,8 @@ static const struct {
     {"mosaic", "gpu-mmu-2m", {NULL}},
     {"mosaic", "mosaic", {NULL}},
     {"mask", "static", {NULL}},
+    {"mask", "mask-tlb", {"fill.epoch=100", "fill.initial=1"}},
+    {"mask", "mosaic+mask", {"fill.epoch=100", "fill.initial=1"}},
     {"volta", "gpu-mmu", {NULL}},
     {"pascal", "uvm-none-lru4k", {NULL}},
     {"pascal", "uvm-none-lru4k", {"l1_tlb.on_miss=stall_lsu"}},

@@ -37,6 +37,10 @@ static const struct machine {
     /* data caches, DRAM */
     {"mask", "static", {NULL}, false},
     {"mask", "gpu-mmu", {"l2.walks=never"}, false},
+    /* Most warps without a token, so that the bypass cache answers. */
+    {"mask", "mask-tlb", {"fill.epoch=500", "fill.initial=10", "l2_tlb.base_entries=16"}, false},
+    {"mask", "mask", {"fill.epoch=500", "fill.initial=10", "page.entry_stride=128"}, false},
+    {"mask", "mosaic+mask", {"fill.epoch=500", "fill.initial=10"}, true},
     {"volta", "gpu-mmu", {NULL}, false},
     /* TLBs that ask page tables */
     {"mask", "ideal-tlb", {NULL}, false},

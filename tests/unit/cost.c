@@ -87,6 +87,61 @@ static void the_l2_bypass_takes_80_bytes_and_three_bits_in_a_request(void **stat
     expect(&without, "cost.added", 0);
 }
 
+/* mask-sec74-hit-counter, mask-sec74-miss-counter, mask-sec74-incrementer, mask-sec74-token-width,
+ * mask-sec74-direction-width, mask-sec74-token-counters, mask-sec74-direction-count, mask-sec74-cam: 13 bytes in each of
+ * 30 SMs, with a bit for each of its 64 warps, and 316 at the L2 TLB. */
+static void tokens_take_706_bytes(void **state)
+{
+    (void)state;
+    struct pw_cost c = cost_of("mask", "mask-tlb", NULL);
+    expect(&c, "cost.fill.hit_counter", 16);
+    expect(&c, "cost.fill.miss_counter", 16);
+    expect(&c, "cost.fill.active_warps", 64);
+    expect(&c, "cost.fill.warp_counter", 8);
+    expect(&c, "cost.fill.bypass_cache", 32 * 64);
+    expect(&c, "cost.fill.token_counters", 30 * 15);
+    expect(&c, "cost.fill.directions", 30);
+    expect(&c, "cost.l1_tlb.added", 13);
+    expect(&c, "cost.l2_tlb.added", 316);
+    expect(&c, "cost.l2_tlb.overhead", 100 * 316 / 8192.0);
+    expect(&c, "cost.added", 30 * 13 + 316);
+    struct pw_cost larger = cost_of("mask", "mask-tlb", "fill.bypass_entries=128");
+    expect(&larger, "cost.added", 30 * 13 + 316 + 96 * 8);
+}
+
+/* mask-sec74-golden-size, mask-sec74-silver-size, mask-sec74-normal-size: 16 + 64 + 192 entries in the place of 256. */
+static void the_queues_take_16_entries_more(void **state)
+{
+    (void)state;
+    struct pw_cost c = cost_of("mask", "mask-dram", NULL);
+    expect(&c, "cost.dram_queue.added", 16);
+    expect(&c, "cost.dram_queue.overhead", 6.25);
+    expect(&c, "cost.added", 0);
+    struct pw_cost long_queue = cost_of("mask", "mask-dram", "dram.read_queue=512");
+    expect(&long_queue, "cost.dram_queue.added", 0);
+}
+
+/* mask-sec1-components: the three parts of MASK stand alone in a design each, and side by side in mask. */
+static void mask_takes_what_its_three_parts_take(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"mask-tlb", "mask-cache", "mask-dram"};
+    static const char *const places[] = {"cost.l1_tlb.added",  "cost.l2_tlb.added",     "cost.l2.added",
+                                         "cost.request.added", "cost.dram_queue.added", "cost.added"};
+    struct pw_cost mask = cost_of("mask", "mask", NULL);
+    for (size_t place = 0; place < sizeof places / sizeof *places; place++) {
+        double sum = 0;
+        unsigned with = 0;
+        for (size_t i = 0; i < 3; i++) {
+            struct pw_cost part = cost_of("mask", parts[i], NULL);
+            sum += value(&part, places[place]);
+            with += value(&part, places[place]) > 0;
+        }
+        expect(&mask, places[place], sum);
+        assert_true(sum > 0 && with == (place == 5 ? 2 : 1)); /* queue entries are not counted in bytes */
+    }
+}
+
 /* Arrays that the page sizes of the run cannot fill are not there, and ideal ones have no size. */
 static void tlbs_count_as_they_are_built(void **state)
 {
@@ -135,6 +190,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_baseline_has_address_space_numbers_and_nothing_else),
         cmocka_unit_test(the_l2_bypass_takes_80_bytes_and_three_bits_in_a_request),
+        cmocka_unit_test(tokens_take_706_bytes),
+        cmocka_unit_test(the_queues_take_16_entries_more),
+        cmocka_unit_test(mask_takes_what_its_three_parts_take),
         cmocka_unit_test(tlbs_count_as_they_are_built),
         cmocka_unit_test(a_structure_has_a_size_or_a_function_for_it),
     };
