@@ -33,7 +33,7 @@ static bool is_level(const char *name)
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
         if (!strcmp(name, levels[i]))
             return true;
-    return false;
+    return strncmp(name, "cost.", 5) == 0;
 }
 
 static uint64_t option(const struct pw_result *r, const char *name)

@@ -23,4 +23,12 @@ static inline unsigned count_walk(const struct pw_page_table *t, pw_vpn vpn, pw_
 
 #define pw_page_table_walk count_walk
 
+static inline bool count_comparison(const struct pw_page_table *t, pw_vpn vpn, pw_pfn word)
+{
+    lookups_counted++;
+    return pw_page_table_has_word(t, vpn, word);
+}
+
+#define pw_page_table_has_word count_comparison
+
 #endif

@@ -7,10 +7,13 @@
 
 #define GATHER "gather:table=4MB:ctas=16:iterations=4"
 
+/* What a design costs in storage is its own. */
 static void assert_same_counters(const struct timed *a, const struct timed *b)
 {
     for (size_t i = 0; i < pw_stats_count(a->system->stats); i++) {
         struct pw_metric_info info = pw_stats_info(a->system->stats, i);
+        if (strncmp(info.name, "cost.", 5) == 0)
+            continue;
         for (int app = -1; app < (int)a->system->app_count; app++)
             if (pw_stats_value(a->system->stats, i, app, NULL, a->system->region_to) !=
                 pw_stats_value(b->system->stats, timed_index(b, info.name), app, NULL, b->system->region_to))
