@@ -187,23 +187,31 @@ static double next_sms(const char **sms)
     return count > 0 ? count : 1;
 }
 
+/* Of a program's first run; 0 when it is not known. */
+static double length_of(const struct planner *p, const char *name, bool unpaged)
+{
+    return unpaged ? pw_sizes_again_milliseconds(&p->sizes, name, p->figure->scope)
+                   : pw_sizes_milliseconds(&p->sizes, name, p->figure->scope);
+}
+
 /* Seconds of "HS" or "HS:side=512,CONS@20+10". A program takes the longer the fewer SMs it has. All start over until the
- * longest has ended, and find their pages then. */
-static double cost_of(const struct planner *p, const char *workload)
+ * longest has ended, and find their pages then; without paging they find them from the beginning. */
+static double cost_of(const struct planner *p, const char *options, const char *workload)
 {
     enum pw_scope scope = p->figure->scope;
+    bool unpaged = strstr(options, "paging.mode=free");
     double seconds = 0, longest = 0;
     char name[64];
     const char *sms = given_sms(workload);
     for (const char *at = workload; at;) {
         at = next_program(at, name);
-        double length = pw_sizes_milliseconds(&p->sizes, name, scope) / next_sms(&sms);
+        double length = length_of(p, name, unpaged) / next_sms(&sms);
         longest = length > longest ? length : longest;
     }
     sms = given_sms(workload);
     for (const char *at = workload; at;) {
         at = next_program(at, name);
-        double count = next_sms(&sms), left = longest - pw_sizes_milliseconds(&p->sizes, name, scope) / count;
+        double count = next_sms(&sms), left = longest - length_of(p, name, unpaged) / count;
         double again = pw_sizes_again_milliseconds(&p->sizes, name, scope) / count;
         seconds += pw_sizes_seconds(&p->sizes, name, scope) * (1 + (again > 0 ? left / again : 0));
     }
@@ -241,7 +249,7 @@ static enum pw_status add_job(struct planner *p, enum run_kind kind, unsigned sm
         release_job(&job);
         return no_memory(p);
     }
-    job.cost = cost_of(p, workload);
+    job.cost = cost_of(p, job.options, workload);
     job.for_null = p->for_null;
     *out = key->job;
     plan->jobs[plan->job_count++] = job;
