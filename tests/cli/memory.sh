@@ -34,7 +34,7 @@ while IFS='|' read -r name first step last arguments; do
   check "$name: memory that runs out is said to" limits "$name" "$first" "$step" "$last" $arguments
 done <<'LIST'
 a stencil|10000|1000|80000|-w HS:scale=0.1
-a suffix tree|10000|4000|90000|-w MUM:scale=0.01
+a suffix tree|10000|1500|90000|-w MUM:scale=0.01
 a graph|10000|4000|90000|-w BFS2:scale=0.02
 three applications|20000|5000|100000|-w HS:scale=0.02,MUM:scale=0.005,vecadd:ctas=8
 demand paging|60000|1000|90000|-m pascal -d uvm-tbn-tbn -w nw:size=uvm:scale=0.1 --set uvm.oversubscription=110
