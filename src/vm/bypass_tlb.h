@@ -40,7 +40,8 @@ void pw_bypass_tlb_release(struct pw_bypass_tlb *b);
 void pw_bypass_tlb_register(const struct pw_bypass_tlb *b, struct pw_stats *stats,
                             const struct pw_tlb_counters *l2_tlb);
 
-/* Looks for a page of this size; the word (pw_frame_word) is that of the 4 KiB page asked for. False where there is no cache. */
+/* Looks for a page of this size; the word (pw_frame_word) is that of the 4 KiB page asked for. False where there is no
+ * cache. */
 bool pw_bypass_tlb_lookup(const struct pw_bypass_tlb *b, uint8_t order, pw_asid asid, pw_vpn vpn, pw_pfn *out);
 
 /* Puts in the translation of the page that contains vpn. */

@@ -126,9 +126,9 @@ static inline bool pw_tlb_is_right(const struct pw_tlb *t, const struct pw_page_
 void pw_frame_is_wrong(const struct pw_page_table *table, const char *who, pw_asid asid, pw_vpn vpn, pw_pfn word,
                        struct pw_error *err);
 
-/* Whether an entry for a page of this size, which begins at vpn, maps to the same frame as the page table, with the same
- * permissions. A base entry may lie in a region that has been coalesced since; a large entry exists only while its page
- * is large. */
+/* Whether an entry for a page of this size, which begins at vpn, maps to the same frame as the page table, with the
+ * same permissions. A base entry may lie in a region that has been coalesced since; a large entry exists only while its
+ * page is large. */
 bool pw_tlb_entry_is_right(const struct pw_page_table *table, pw_vpn vpn, uint8_t order, pw_pfn word);
 
 /* The identity "every entry maps to the same frame as the page table", with the same permissions. */

@@ -88,8 +88,8 @@ static void the_l2_bypass_takes_80_bytes_and_three_bits_in_a_request(void **stat
 }
 
 /* mask-sec74-hit-counter, mask-sec74-miss-counter, mask-sec74-incrementer, mask-sec74-token-width,
- * mask-sec74-direction-width, mask-sec74-token-counters, mask-sec74-direction-count, mask-sec74-cam: 13 bytes in each of
- * 30 SMs, with a bit for each of its 64 warps, and 316 at the L2 TLB. */
+ * mask-sec74-direction-width, mask-sec74-token-counters, mask-sec74-direction-count, mask-sec74-cam: 13 bytes in each
+ * of 30 SMs, with a bit for each of its 64 warps, and 316 at the L2 TLB. */
 static void tokens_take_706_bytes(void **state)
 {
     (void)state;

@@ -194,8 +194,8 @@ static double length_of(const struct planner *p, const char *name, bool unpaged)
                    : pw_sizes_milliseconds(&p->sizes, name, p->figure->scope);
 }
 
-/* Seconds of "HS" or "HS:side=512,CONS@20+10". A program takes the longer the fewer SMs it has. All start over until the
- * longest has ended, and find their pages then; without paging they find them from the beginning. */
+/* Seconds of "HS" or "HS:side=512,CONS@20+10". A program takes the longer the fewer SMs it has. All start over until
+ * the longest has ended, and find their pages then; without paging they find them from the beginning. */
 static double cost_of(const struct planner *p, const char *options, const char *workload)
 {
     enum pw_scope scope = p->figure->scope;

@@ -179,8 +179,8 @@ static uint32_t bypass_entries(const void *chosen)
     return ((const struct tokens_options *)chosen)->bypass_entries;
 }
 
-/* Section 7.4, with a bit for each warp that an SM has room for: the 256 that it names would make 37 bytes of its 13. An
- * entry of the bypass cache has 36 bits of page number, 19 of frame number and 9 of address space number. */
+/* Section 7.4, with a bit for each warp that an SM has room for: the 256 that it names would make 37 bytes of its 13.
+ * An entry of the bypass cache has 36 bits of page number, 19 of frame number and 9 of address space number. */
 enum { HIT_COUNTER_BITS = 16, WARP_COUNTER_BITS = 8, BYPASS_ENTRY_BITS = 64, TOKEN_COUNTER_BITS = 15 };
 
 static uint64_t active_warp_bits(const void *own, const struct pw_cost_machine *machine)
