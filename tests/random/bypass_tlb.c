@@ -99,7 +99,7 @@ static void operate(struct pw_bypass_tlb *b, struct dictionary *d, struct pw_ran
     } else if (what < 990) {
         uint32_t within = (uint32_t)(vpn.v & ((1U << order) - 1));
         uint32_t frame = ((uint32_t)pw_random_below(r, 1 << 20) >> order << order) + within;
-        struct pw_translation t = {{frame}, order, true};
+        struct pw_translation t = {{frame}, order, true, 0};
         pw_bypass_tlb_insert(b, asid, vpn, t);
         insert(d, asid, vpn, t);
         look_up(b, d, order, asid, vpn);

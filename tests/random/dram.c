@@ -73,7 +73,7 @@ static void random_traffic(struct dram_fixture *f, struct pw_random *random, uns
         bool walk = !write && pw_random_below(random, 100) < walks;
         struct dram_item *item = dram_add(f, write ? WRITE : walk ? PW_REQUEST_WALK : READ, line, time);
         item->r.sectors = (uint8_t)pick(random, 1, 15);
-        item->r.level = walk ? (unsigned)pick(random, 1, 4) & 15U : 0;
+        item->r.level = walk ? (unsigned)pick(random, 1, 4) & 7U : 0;
         item->r.app = (pw_asid)pw_random_below(random, APPS);
         time += pw_random_below(random, gap + 1) * (pw_random_below(random, 50) ? 1 : 40);
     }
