@@ -304,11 +304,7 @@ static uint64_t read_amid_writes(const struct pw_dram_policy *policy, enum pw_re
     dram_add(f, kind, dram_line_at(&c, 1, 0, 0), arrival)->r.level = kind == PW_REQUEST_WALK ? 4 : 0;
     dram_add(f, WRITE, dram_line_at(&c, 2, 0, 0), arrival + 1); /* must not begin a turn */
     dram_run(f);
-    *out_writes = 0;
-    size_t i = 0;
-    for (; f->commands[i].kind != PW_DRAM_READ; i++)
-        *out_writes += f->commands[i].kind == PW_DRAM_WRITE;
-    uint64_t clock = f->commands[i].clock;
+    uint64_t clock = dram_first_read(f, out_writes);
     dram_fixture_destroy(f);
     return clock;
 }

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "metric.h"
+
 #include "pagewalk/pagewalk.h"
 
 #include <string.h>
@@ -21,15 +23,6 @@ static struct pw_result *run(const char *design, const char *workload, const cha
     if (pw_run(&spec, &result, &err) != PW_OK)
         fail_msg("%s", err.message);
     return result;
-}
-
-static double metric(const struct pw_result *r, const char *name)
-{
-    for (size_t i = 0; i < r->metric_count; i++)
-        if (!strcmp(r->metrics[i].name, name))
-            return r->metrics[i].real;
-    fail_msg("there is no metric %s", name);
-    return 0;
 }
 
 #define TWO "gather:ctas=16:iterations=4,vecadd:ctas=60:iterations=4"

@@ -9,14 +9,7 @@
 
 #include <cmocka.h>
 
-static struct pw_figure *load(const char *name)
-{
-    struct pw_figure *f = NULL;
-    struct pw_error err = {0};
-    if (pw_figure_load(name, PW_FULL, &f, &err) != PW_OK)
-        fail_msg("%s", err.message);
-    return f;
-}
+#include "full_figure.h"
 
 /* Table 2: programs that often miss in both TLBs, and those that seldom miss in either. */
 static const char *const high_high[] = {"3DS", "BLK", "CFD", "CONS", "FWT",  "LUH", "MM",
@@ -48,7 +41,7 @@ static void thirty_five_pairs_are_grouped_by_how_many_programs_miss_often(void *
     (void)state;
     static const char *const figures[] = {"mask/fig11", "mask/fig12", "mask/fig15", "mask/sec43"};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        struct pw_figure *f = load(figures[i]);
+        struct pw_figure *f = load_full(figures[i]);
         assert_int_equal(f->workload_count, 35);
         assert_int_equal(f->group_count, 3);
         for (size_t w = 0; w < f->workload_count; w++) {
@@ -70,7 +63,7 @@ static void the_pairs_that_the_paper_names_are_in_their_categories(void **state)
     } named[] = {{"3DS,HISTO", "1-HMR"},  {"MM,CONS", "2-HMR"},   {"RED,RAY", "1-HMR"},
                  {"RED,BP", "1-HMR"},     {"SC,FWT", "2-HMR"},    {"SCAN,SAD", "1-HMR"},
                  {"SCAN,HISTO", "1-HMR"}, {"SCAN,SRAD", "2-HMR"}, {"SCAN,CONS", "2-HMR"}};
-    struct pw_figure *f = load("mask/fig11");
+    struct pw_figure *f = load_full("mask/fig11");
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         size_t found = 0;
         for (size_t w = 0; w < f->workload_count; w++)
@@ -85,7 +78,7 @@ static void the_pairs_that_the_paper_names_are_in_their_categories(void **state)
 static void four_pairs_are_run_alone_and_together(void **state)
 {
     (void)state;
-    struct pw_figure *f = load("mask/fig07");
+    struct pw_figure *f = load_full("mask/fig07");
     size_t named = 0;
     assert_int_equal(f->workload_count, 4);
     for (size_t w = 0; w < 4; w++) {
@@ -114,7 +107,7 @@ static void eight_designs_are_compared(void **state)
     (void)state;
     static const char *const designs[] = {"static",     "pwcache",   "gpu-mmu", "ideal-tlb", "mask-tlb",
                                           "mask-cache", "mask-dram", "mask",    NULL};
-    struct pw_figure *f = load("mask/fig11");
+    struct pw_figure *f = load_full("mask/fig11");
     assert_int_equal(f->variant_count, 8);
     check_designs(f, "mask", designs);
     pw_figure_free(f);
@@ -125,7 +118,7 @@ static void two_further_architectures_run_baselines_and_mask(void **state)
 {
     (void)state;
     static const char *const designs[] = {"pwcache", "gpu-mmu", "mask", "ideal-tlb", NULL};
-    struct pw_figure *f = load("mask/table4");
+    struct pw_figure *f = load_full("mask/table4");
     assert_int_equal(f->variant_count, 8);
     check_designs(f, "fermi", designs);
     check_designs(f, "integrated", designs);
@@ -136,7 +129,7 @@ static void two_further_architectures_run_baselines_and_mask(void **state)
 static void one_to_five_applications_run_at_once(void **state)
 {
     (void)state;
-    struct pw_figure *f = load("mask/table3");
+    struct pw_figure *f = load_full("mask/table3");
     size_t by_count[6] = {0};
     for (size_t w = 0; w < f->workload_count; w++) {
         assert_in_range(f->workloads[w].app_count, 1, 5);

@@ -11,14 +11,7 @@
 
 #include <cmocka.h>
 
-static struct pw_figure *load(const char *name)
-{
-    struct pw_figure *f = NULL;
-    struct pw_error err = {0};
-    if (pw_figure_load(name, PW_FULL, &f, &err) != PW_OK)
-        fail_msg("%s", err.message);
-    return f;
-}
+#include "full_figure.h"
 
 /* Table 2: whether a program often misses in the L1 TLBs and in the L2 TLB. */
 struct class
@@ -89,7 +82,7 @@ static void there_are_27_programs(void **state)
             count++;
         }
     assert_int_equal(count, PROGRAMS);
-    struct pw_figure *f = load("mask/fig05");
+    struct pw_figure *f = load_full("mask/fig05");
     assert_int_equal(f->workload_count, PROGRAMS);
     pw_figure_free(f);
 }
@@ -100,7 +93,7 @@ static void pairs_are_35_in_the_categories_that_table_2_gives_them(void **state)
 {
     (void)state;
     static const char *const categories[] = {"0-HMR", "1-HMR", "2-HMR"};
-    struct pw_figure *f = load("mask/fig11");
+    struct pw_figure *f = load_full("mask/fig11");
     assert_int_equal(f->workload_count, 35);
     assert_int_equal(f->group_count, 3);
     for (size_t i = 0; i < f->workload_count; i++) {
@@ -130,7 +123,7 @@ static void named_pairs_are_in_their_categories(void **state)
         {"mask-pair-scan-histo", "SCAN,HISTO", 1}, {"mask-pair-scan-srad", "SCAN,SRAD", 2},
         {"mask-pair-scan-cons", "SCAN,CONS", 2},
     };
-    struct pw_figure *f = load("mask/fig11");
+    struct pw_figure *f = load_full("mask/fig11");
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         size_t at = 0;
         while (at < f->workload_count && strcmp(f->workloads[at].programs, pairs[i].programs) != 0)
@@ -145,7 +138,7 @@ static void named_pairs_are_in_their_categories(void **state)
 static void figure_7_has_four_pairs(void **state)
 {
     (void)state;
-    struct pw_figure *f = load("mask/fig07");
+    struct pw_figure *f = load_full("mask/fig07");
     bool named = false;
     assert_int_equal(f->workload_count, 4);
     for (size_t i = 0; i < f->workload_count; i++) {
@@ -160,7 +153,7 @@ static void figure_7_has_four_pairs(void **state)
 static void table_3_has_one_to_five_applications(void **state)
 {
     (void)state;
-    struct pw_figure *f = load("mask/table3");
+    struct pw_figure *f = load_full("mask/table3");
     unsigned seen = 0;
     for (size_t i = 0; i < f->workload_count; i++)
         seen |= 1U << f->workloads[i].app_count;
@@ -172,7 +165,7 @@ static void table_3_has_one_to_five_applications(void **state)
 static void table_4_has_two_other_gpus(void **state)
 {
     (void)state;
-    struct pw_figure *f = load("mask/table4");
+    struct pw_figure *f = load_full("mask/table4");
     for (size_t i = 0; i < f->variant_count; i++) {
         const char *machine = f->variants[i].machine;
         assert_true(!strcmp(machine, "fermi") || !strcmp(machine, "integrated"));

@@ -9,14 +9,7 @@
 
 #include <cmocka.h>
 
-static struct pw_figure *load(const char *name)
-{
-    struct pw_figure *f = NULL;
-    struct pw_error err = {0};
-    if (pw_figure_load(name, PW_FULL, &f, &err) != PW_OK)
-        fail_msg("%s", err.message);
-    return f;
-}
+#include "full_figure.h"
 
 /* Programs of a workload that are not the one before them: 1 where all are copies. */
 static unsigned different(const char *programs)
@@ -58,7 +51,7 @@ static struct census census_of(const struct pw_figure *f)
 static void copies_are_of_all_27_programs(void **state)
 {
     (void)state;
-    struct pw_figure *f = load("mosaic/fig08");
+    struct pw_figure *f = load_full("mosaic/fig08");
     struct census c = census_of(f);
     assert_int_equal(f->workload_count, 135);
     for (unsigned n = 1; n <= 5; n++)
@@ -73,7 +66,7 @@ static void mixes_are_25_for_each_number_of_applications(void **state)
     (void)state;
     static const char *const figures[] = {"mosaic/fig09", "mosaic/fig11"};
     for (size_t i = 0; i < 2; i++) {
-        struct pw_figure *f = load(figures[i]);
+        struct pw_figure *f = load_full(figures[i]);
         struct census c = census_of(f);
         assert_true(f->workload_count == 100 && f->group_count == 4 && c.applications == 350);
         for (unsigned n = 2; n <= 5; n++)
@@ -89,9 +82,9 @@ static void figures_of_everything_have_the_same_235(void **state)
 {
     (void)state;
     static const char *const figures[] = {"mosaic/fig13", "mosaic/sec9", "mosaic/sec5"};
-    struct pw_figure *copies = load("mosaic/fig08"), *mixes = load("mosaic/fig09");
+    struct pw_figure *copies = load_full("mosaic/fig08"), *mixes = load_full("mosaic/fig09");
     for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++) {
-        struct pw_figure *f = load(figures[i]);
+        struct pw_figure *f = load_full(figures[i]);
         assert_int_equal(f->workload_count, 235);
         for (size_t w = 0; w < 235; w++)
             assert_string_equal(f->workloads[w].text,
@@ -112,7 +105,7 @@ static double l2_tlb_value(void *context, const char *name)
 static void reach_is_limited_below_98_percent(void **state)
 {
     (void)state;
-    struct pw_figure *f = load("mosaic/fig13");
+    struct pw_figure *f = load_full("mosaic/fig13");
     bool found = false;
     for (size_t i = 0; i < f->measure_count; i++) {
         if (strcmp(f->measures[i].name, "limited") != 0)
@@ -143,7 +136,7 @@ static bool has(const struct pw_figure *f, const char *text)
 static void fifteen_pairs_are_looked_at_closely(void **state)
 {
     (void)state;
-    struct pw_figure *f = load("mosaic/fig10");
+    struct pw_figure *f = load_full("mosaic/fig10");
     struct census c = census_of(f);
     assert_true(f->workload_count == 15 && c.mixed[2] == 15);
     assert_true(has(f, "HS,CONS") && has(f, "NW,HISTO"));
@@ -155,9 +148,9 @@ static void sensitivity_studies_share_ten_of_all_workloads(void **state)
     (void)state;
     static const char *const figures[] = {"mosaic/fig14", "mosaic/fig15", "mosaic/fig16a", "mosaic/fig16b",
                                           "mosaic/table2"};
-    struct pw_figure *all = load("mosaic/sec9");
+    struct pw_figure *all = load_full("mosaic/sec9");
     for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++) {
-        struct pw_figure *f = load(figures[i]);
+        struct pw_figure *f = load_full(figures[i]);
         assert_int_equal(f->workload_count, 10);
         for (size_t w = 0; w < 10; w++)
             if (!has(all, f->workloads[w].text))

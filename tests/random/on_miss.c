@@ -10,21 +10,14 @@
 
 #include <cmocka.h>
 
+#include "metric.h"
+
 enum { MACHINES = 60 };
 
 static const char *const values[] = {"nonblocking", "hit_under_miss", "stall_lsu"};
 
 static const char *const counted[] = {"gpu0.sm.issued",   "gpu0.sm.memory_instructions", "gpu0.sm.lines",
                                       "gpu0.sm.launches", "gpu0.l1d.accesses",           "gpu0.l1d.stores"};
-
-static double metric(const struct pw_result *r, const char *name)
-{
-    for (size_t i = 0; i < r->metric_count; i++)
-        if (!strcmp(r->metrics[i].name, name))
-            return r->metrics[i].real;
-    fail_msg("there is no metric %s", name);
-    return 0;
-}
 
 static struct pw_result *run_with(struct pw_run_spec spec, struct random_machine m, const char *value, unsigned machine)
 {

@@ -186,4 +186,14 @@ static inline void dram_run(struct dram_fixture *f)
     assert_int_equal(n->reads + n->writes, n->row_hits + n->row_misses + n->row_conflicts);
 }
 
+/* The clock of the first read, and how many writes went before it. */
+static inline uint64_t dram_first_read(const struct dram_fixture *f, unsigned *out_writes)
+{
+    size_t i = 0;
+    *out_writes = 0;
+    for (; f->commands[i].kind != PW_DRAM_READ; i++)
+        *out_writes += f->commands[i].kind == PW_DRAM_WRITE;
+    return f->commands[i].clock;
+}
+
 #endif

@@ -253,11 +253,7 @@ static uint64_t read_amid_writes(unsigned rank, pw_cycle arrival, unsigned *out_
         dram_add(f, WRITE, dram_line_at(&c, 0, i / 16, i % 16), 0);
     add(f, rank, 1, 0, 0, arrival);
     dram_run(f);
-    *out_writes = 0;
-    size_t i = 0;
-    for (; f->commands[i].kind != PW_DRAM_READ; i++)
-        *out_writes += f->commands[i].kind == PW_DRAM_WRITE;
-    uint64_t clock = f->commands[i].clock;
+    uint64_t clock = dram_first_read(f, out_writes);
     dram_fixture_destroy(f);
     return clock;
 }

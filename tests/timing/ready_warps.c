@@ -9,14 +9,7 @@
 
 #include <cmocka.h>
 
-static double metric(const struct pw_result *r, const char *name)
-{
-    for (size_t i = 0; i < r->metric_count; i++)
-        if (!strcmp(r->metrics[i].name, name))
-            return r->metrics[i].real;
-    fail_msg("there is no metric %s", name);
-    return 0;
-}
+#include "metric.h"
 
 static struct pw_result *run(const char *workload, const char *schedule, bool breakdown)
 {
