@@ -7,8 +7,8 @@
 set -u
 export LC_ALL=C CCACHE_NOHASHDIR=1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-mkdir -p "$1"
-folder=$(cd "$1" && pwd)
+mkdir -p "$1" || exit 1
+folder=$(cd "$1" && pwd) || exit 1
 pagewalk=$folder/tree/build/pagewalk
 
 # family | policy to copy | options that choose among them | the rest of a run that asks the policy something
