@@ -9,7 +9,7 @@ check 'every pair has the best split that was measured, and none where nothing w
   '"$partition" --check >said && grep -q "^0 of 35 pairs have another split" said'
 check 'the splits that were measured are those of the figure' python3 - "$source_root" "$kept" <<'PYTHON'
 import csv, pathlib, re, sys
-figure = (pathlib.Path(sys.argv[1]) / "experiments/mask/partition.yaml").read_text()
+figure = (pathlib.Path(sys.argv[1]) / "experiments/mask-studies/partition.yaml").read_text()
 sizes = (pathlib.Path(sys.argv[1]) / "experiments/sizes.yaml").read_text()
 lists = {name: [re.sub("@.*", "", p) for p in items.split()]
          for name, items in re.findall(r"^  (mask-[\w-]+): (.*\n(?:    .*\n)*)", sizes, re.M)}

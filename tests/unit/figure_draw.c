@@ -1,5 +1,5 @@
 /* A drawn share of a figure's workloads: how many stay, that all groups lose the same places, that a smaller share is
- * part of a larger one, and that their order and texts stay. */
+ * part of a larger one, that splits of a pair stay together, and that their order and texts stay. */
 #include "exp/figure/figure.h"
 
 #include <setjmp.h>
@@ -93,12 +93,37 @@ static void smaller_shares_are_part_of_larger_ones(void **state)
     pw_figure_free(all);
 }
 
+/* All splits of a pair stay or go with it, and it is the pairs that a group without splits keeps. */
+static void splits_of_a_pair_share_its_place(void **state)
+{
+    (void)state;
+    static const char text[] = "title: T\n"
+                               "machine: mask\n"
+                               "variants: {4k: {design: gpu-mmu}}\n"
+                               "workloads:\n"
+                               "  even: {each: mask-0-hmr}\n"
+                               "  split: {each: mask-0-hmr, sms: 10+20 15+15 20+10}\n"
+                               "measures: {speed: ipc}\n"
+                               "table: {Speed: speed@4k}\n";
+    struct pw_figure *f;
+    struct pw_error err = {0};
+    if (pw_figure_read(text, strlen(text), "f", "test/figure", PW_FULL, &f, &err) != PW_OK ||
+        pw_figure_draw(f, 33, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(count_of(f, 0), 3); /* of nine */
+    assert_int_equal(count_of(f, 1), 9);
+    for (size_t w = 0; w < 9; w++)
+        assert_string_equal(f->workloads[3 + w].programs, f->workloads[w / 3].programs);
+    pw_figure_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_are_rounded_up_in_each_group),
         cmocka_unit_test(groups_lose_the_same_places),
         cmocka_unit_test(smaller_shares_are_part_of_larger_ones),
+        cmocka_unit_test(splits_of_a_pair_share_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
