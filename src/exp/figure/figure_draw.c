@@ -3,7 +3,8 @@
  * The draw is by a fixed seed and knows nothing of what a workload costs or gives. Groups of the same size lose the
  * same places, so that two copies and five copies of a program stay or go together, and a smaller share is part of a
  * larger one: runs that are done for a third count for two thirds. The same programs with other SMs or sizes share a
- * place: a pair keeps all of its splits, and is drawn where a figure without splits draws it. No group is left empty. */
+ * place: a pair keeps all of its splits, and is drawn where a figure without splits draws it. No group is left
+ * empty. */
 #include "exp/figure/figure.h"
 #include "sim/random.h"
 
