@@ -1,7 +1,7 @@
 /* Reuse distances and pages over time against models that keep a list of pages and a table of touches. */
 #include "exp/tools/page_slices.h"
-#include "exp/tools/stack_distance.h"
 #include "sim/random.h"
+#include "sim/stack_distance.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * their 64-bit words, which for the footprints of benchmarks stays in the host's L1 cache. When the stamps are used up,
  * pages are numbered anew in the order of their last touches; with four stamps per page that costs less than one step
  * per touch. */
-#include "exp/tools/stack_distance.h"
+#include "sim/stack_distance.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  *
  * A fully associative LRU cache of n pages hits exactly the touches of a distance below n (Mattson et al., "Evaluation
  * techniques for storage hierarchies", 1970), so one pass answers for caches of every size. */
-#ifndef PW_EXP_STACK_DISTANCE_H
-#define PW_EXP_STACK_DISTANCE_H
+#ifndef PW_SIM_STACK_DISTANCE_H
+#define PW_SIM_STACK_DISTANCE_H
 
 #include "sim/status.h"
 
