@@ -174,6 +174,17 @@ static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
     return PW_OK;
 }
 
+static enum pw_status create_deltas(struct pw_gpu *g, struct pw_error *err)
+{
+    const struct pw_tlb_deltas_setup setup = {.tlb = pw_mmu_tlb(g->mmu),
+                                              .config = &g->config.l2_tlb.tlb,
+                                              .events = g->wiring.events,
+                                              .interval = g->wiring.snapshots,
+                                              .apps = g->wiring.apps,
+                                              .seed = g->wiring.seed};
+    return pw_tlb_deltas_create(&setup, &g->deltas, err);
+}
+
 static enum pw_status choose_schedule(struct pw_gpu *g, struct pw_error *err)
 {
     const struct pw_policy_choice *choice = &g->config.sm.schedule;
@@ -222,6 +233,7 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
         return pw_fail_memory(err, "GPU");
     g->config = *config;
     g->wiring = *wiring;
+    g->pages_watched = wiring->page_log || wiring->looks;
     g->page_order = (uint8_t)__builtin_ctz(config->orders);
     g->page_lines_shift = (uint8_t)(PW_PAGE_SHIFT - PW_LINE_SHIFT + g->page_order);
     pw_request_pool_init(&g->pool, wiring->events);
@@ -232,6 +244,8 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
         status = pw_breakdown_create(config, wiring->apps, &g->breakdown, err);
     if (status == PW_OK)
         status = create_shared_units(g, err);
+    if (status == PW_OK && wiring->snapshots && config->l2_tlb.enabled)
+        status = create_deltas(g, err);
     if (status == PW_OK)
         status = choose_schedule(g, err);
     if (status == PW_OK)
@@ -274,6 +288,7 @@ void pw_gpu_destroy(struct pw_gpu *g)
         destroy_sm(g, &g->sms[i]);
     pw_policy_use_release(&g->schedule_use);
     pw_policy_use_release(&g->fill.use);
+    pw_tlb_deltas_destroy(g->deltas);
     pw_mmu_destroy(g->mmu);
     pw_memory_destroy(g->memory);
     pw_breakdown_destroy(g->breakdown);
@@ -380,6 +395,8 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
     if (g->breakdown)
         register_breakdown(g, stats);
     pw_mmu_register(g->mmu, stats);
+    if (g->deltas)
+        pw_tlb_deltas_register(g->deltas, stats);
     pw_memory_register(g->memory, stats);
     pw_stats_identity_check(stats, "every TLB entry maps to the frame in the page table", check_tlbs, g);
     pw_stats_identity_check(stats, "every request has come back", check_drained, g);

@@ -6,6 +6,7 @@
 #define PW_GPU_GPU_H
 
 #include "log/page_log.h"
+#include "log/page_looks.h"
 #include "mem/memory.h"
 #include "policy/fill/fill_policy.h"
 #include "policy/warp/warp_policy.h"
@@ -107,6 +108,8 @@ struct pw_gpu_wiring {
     struct pw_touched *touched;   /* by application */
     struct pw_timeline *timeline; /* or NULL */
     struct pw_page_log *page_log; /* or NULL */
+    struct pw_page_looks *looks;  /* or NULL */
+    pw_cycle snapshots;           /* cycles between two of the L2 TLB; 0: there are none */
     bool breakdown;               /* keep where the time of warps goes */
     struct pw_uvm *uvm;           /* demand paging, or NULL: all memory is mapped before it is accessed */
     struct pw_link *link;         /* to the host, with uvm */
@@ -133,7 +136,7 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats);
 enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_launch *launch, pw_cycle now,
                              struct pw_error *err);
 
-/* From now on, and no longer, it looks from time to time how many warps are ready. */
+/* From now on, and no longer, it looks from time to time how many warps are ready, and what the L2 TLB holds. */
 void pw_gpu_begin(struct pw_gpu *g);
 void pw_gpu_end(struct pw_gpu *g);
 

@@ -8,6 +8,7 @@
 #include "gpu/gpu.h"
 #include "mem/cache.h"
 #include "mem/mshr.h"
+#include "vm/tlb_deltas.h"
 
 enum { PW_MAX_WARPS = 64, PW_MAX_SCHEDULERS = 8 };
 
@@ -193,6 +194,8 @@ struct pw_gpu {
     uint64_t cycles;                /* of the run, kept by whoever runs it */
     struct pw_breakdown *breakdown; /* or NULL */
     struct pw_ready ready;
+    struct pw_tlb_deltas *deltas; /* of the L2 TLB, or NULL */
+    bool pages_watched;           /* page accesses go to a log or are looked at */
     struct pw_sm_counters *counters;
     struct pw_sm_open *open;
     struct pw_tlb_level tlb_level;

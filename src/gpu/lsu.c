@@ -41,7 +41,8 @@ static void touch_pages(struct pw_touched *touched, const struct pw_lsu_entry *e
     }
 }
 
-static PW_COLD void log_pages(struct pw_page_log *log, pw_asid app, const struct pw_lsu_entry *e, pw_cycle now)
+/* The log has pages of 4 KiB. */
+static void log_pages(struct pw_page_log *log, pw_asid app, const struct pw_lsu_entry *e, pw_cycle now)
 {
     for (uint64_t i = 0, last = UINT64_MAX; i < e->count; i++) {
         uint64_t vpn = e->lines[i].line >> (PW_PAGE_SHIFT - PW_LINE_SHIFT);
@@ -49,6 +50,26 @@ static PW_COLD void log_pages(struct pw_page_log *log, pw_asid app, const struct
             pw_page_log_access(log, app, (pw_vpn){vpn}, e->kind, now);
         last = vpn;
     }
+}
+
+static void look_at_pages(const struct pw_sm *sm, const struct pw_lsu_entry *e, pw_cycle now)
+{
+    const struct pw_gpu *g = sm->gpu;
+    for (uint64_t i = 0, last = UINT64_MAX; i < e->count; i++) {
+        uint64_t page = e->lines[i].line >> g->page_lines_shift;
+        if (page != last &&
+            !pw_page_looks_access(g->wiring.looks, sm->app, sm->id, (pw_vpn){page << g->page_order}, now))
+            pw_events_out_of_memory(sm->events);
+        last = page;
+    }
+}
+
+static PW_COLD void watch_pages(const struct pw_sm *sm, const struct pw_lsu_entry *e, pw_cycle now)
+{
+    if (sm->gpu->wiring.page_log)
+        log_pages(sm->gpu->wiring.page_log, sm->app, e, now);
+    if (sm->gpu->wiring.looks)
+        look_at_pages(sm, e, now);
 }
 
 void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const uint64_t *words, pw_cycle now)
@@ -73,8 +94,8 @@ void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const 
         g->launches[sm->app].stores_left += e->count;
     }
     touch_pages(&g->wiring.touched[sm->app], e);
-    if (__builtin_expect(g->wiring.page_log != NULL, false))
-        log_pages(g->wiring.page_log, sm->app, e, now);
+    if (__builtin_expect(g->pages_watched, false))
+        watch_pages(sm, e, now);
     g->lines_outstanding += e->count;
     sm->counters->lines += e->count;
     if (__builtin_expect(sm->watched, false))

@@ -29,11 +29,15 @@ void pw_gpu_begin(struct pw_gpu *g)
 {
     g->ready.epochs = (struct pw_epochs){g->wiring.events, g, look};
     pw_epochs_begin(&g->ready.epochs, g->wiring.events->now + PERIOD);
+    if (g->deltas)
+        pw_tlb_deltas_begin(g->deltas);
 }
 
 void pw_gpu_end(struct pw_gpu *g)
 {
     pw_epochs_end(&g->ready.epochs);
+    if (g->deltas)
+        pw_tlb_deltas_end(g->deltas);
 }
 
 void pw_ready_register(const struct pw_gpu *g, struct pw_stats *stats)

@@ -7,6 +7,10 @@
 static const struct pw_option sim_options[] = {
     {"progress_limit", PW_OPTION_COUNT, offsetof(struct pw_sim_config, progress_limit), 1000, 4e9, "20M", "cycles",
      NULL, "Cycles without an instruction issued after which a run is given up.", false},
+    {"reuse", PW_OPTION_BOOL, offsetof(struct pw_sim_config, reuse), 0, 0, "off", "", NULL,
+     "Measure at what distance pages are reused and which are accessed together: metrics reuse.* and pages.*.", false},
+    {"snapshots", PW_OPTION_CYCLES, offsetof(struct pw_sim_config, snapshots), 0, 4e9, "0", "cycles", NULL,
+     "Cycles between two looks at how much the translations in the L2 TLB differ: metrics deltas.*; 0: none.", false},
     {0}};
 
 static const struct pw_option system_options[] = {{"count", PW_OPTION_COUNT, offsetof(struct pw_config, gpus), 1,

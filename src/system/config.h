@@ -10,6 +10,8 @@
 
 struct pw_sim_config {
     uint32_t progress_limit; /* cycles without an instruction after which a run is given up */
+    uint32_t snapshots;      /* cycles between two of the L2 TLB; 0: there are none */
+    bool reuse;              /* look at page accesses */
 };
 
 /* Whether programs that start together get their memory one page of each in turn, or one program after the other. */

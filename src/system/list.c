@@ -73,6 +73,13 @@ static enum pw_status list_options(pw_list_visit *visit, void *context, struct p
     return PW_OK;
 }
 
+/* Under these there is more to measure than by default. */
+static const struct {
+    const char *key, *value;
+} with_metrics[] = {{"paging.mode", "demand"}, {"page.frames", "contiguity"}, {"coalesce.policy", "in-place"},
+                    {"fill.policy", "tokens"}, {"l2_tlb.flush", "all"},       {"sim.reuse", "on"},
+                    {"sim.snapshots", "10000"}};
+
 /* Metrics are registered by the units themselves, so the list comes from a machine that is built and not run. Those of
  * policies follow, whatever that machine has chosen. */
 static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct pw_error *err)
@@ -83,16 +90,8 @@ static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct p
     struct pw_program program = {0};
     struct pw_run_spec spec = {.breakdown = true};
     enum pw_status status = pw_config_create(&config, &options, err);
-    if (status == PW_OK) /* has more units to measure than the others */
-        status = pw_options_set(options, "paging.mode", "demand", "listing", err);
-    if (status == PW_OK)
-        status = pw_options_set(options, "page.frames", "contiguity", "listing", err);
-    if (status == PW_OK)
-        status = pw_options_set(options, "coalesce.policy", "in-place", "listing", err);
-    if (status == PW_OK)
-        status = pw_options_set(options, "fill.policy", "tokens", "listing", err);
-    if (status == PW_OK)
-        status = pw_options_set(options, "l2_tlb.flush", "all", "listing", err);
+    for (size_t i = 0; status == PW_OK && i < sizeof with_metrics / sizeof *with_metrics; i++)
+        status = pw_options_set(options, with_metrics[i].key, with_metrics[i].value, "listing", err);
     if (status == PW_OK)
         status = pw_config_finish(&config, options, err);
     if (status == PW_OK)

@@ -26,6 +26,8 @@ enum pw_status pw_node_connect(struct pw_node *n, struct pw_error *err)
                                    .touched = s->touched,
                                    .timeline = s->timeline,
                                    .page_log = s->page_log,
+                                   .looks = s->looks,
+                                   .snapshots = s->config.sim.snapshots,
                                    .breakdown = s->spec->breakdown,
                                    .uvm = s->uvm,
                                    .link = n->link,

@@ -31,14 +31,15 @@ const struct pw_option pw_tlb_options[] = {
 /* What differs between the levels; the identity is that of misses. */
 struct names {
     const char *lookups, *hits, *misses, *merges, *primary_lookups, *primary, *rate, *fault_waits, *unanswered,
-        *identity;
+        *identity, *hit_rate, *merged_hits, *merged_hit_rate;
     const char *help_lookups, *help_merges, *help_fault_waits;
 };
 
 #define NAMES(level)                                                                                                   \
     level ".lookups", level ".hits", level ".misses", level ".mshr_merges", level ".primary_lookups",                  \
         level ".primary_misses", level ".primary_hit_rate", level ".far_fault_waits", level ".unanswered",             \
-        level ".primary_misses + " level ".mshr_merges + " level ".far_fault_waits + " level ".unanswered"
+        level ".primary_misses + " level ".mshr_merges + " level ".far_fault_waits + " level ".unanswered",            \
+        level ".hit_rate", level ".merged_hits", level ".merged_hit_rate"
 
 static const struct names names_of[] = {
     [PW_L1_TLB] = {NAMES("l1_tlb"), "Lookups in the L1 TLBs, one per page of a memory instruction.",
@@ -62,15 +63,23 @@ void pw_tlb_register(struct pw_stats *stats, enum pw_tlb_number level, const str
     COUNTER(n->unanswered, unanswered, "Misses of which it is not known yet what they are, at the end.");
     COUNTER(n->primary, primary, "The other misses: neither merged, nor waiting for a far fault.");
     COUNTER(n->primary_lookups, hits, "Hits and primary misses.");
+    COUNTER(n->merged_hits, hits, NULL);
 #undef COUNTER
     pw_stats_level(stats, n->unanswered);
     pw_stats_further_place(stats, n->primary_lookups, counters, sizeof *counters,
                            offsetof(struct pw_tlb_counters, primary));
+    if (looked_up) /* without one, walks merge all the same */
+        pw_stats_further_place(stats, n->merged_hits, counters, sizeof *counters,
+                               offsetof(struct pw_tlb_counters, merges));
+    pw_stats_ratio(stats, n->hit_rate, "%", "Hits among lookups: one that merged was a miss.", n->hits, n->lookups,
+                   100);
+    pw_stats_ratio(stats, n->merged_hit_rate, "%", "Hits among lookups where one that merged counts as a hit.",
+                   n->merged_hits, n->lookups, 100);
     pw_stats_ratio(stats, n->rate, "%", "Hits among primary lookups, as papers count them.", n->hits,
                    n->primary_lookups, 100);
     pw_stats_identity(stats, n->lookups,
                       level == PW_L1_TLB ? "l1_tlb.hits + l1_tlb.misses" : "l2_tlb.hits + l2_tlb.misses");
-    if (looked_up) /* without one, walks merge all the same */
+    if (looked_up)
         pw_stats_identity(stats, n->misses, n->identity);
 }
 

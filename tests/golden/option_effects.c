@@ -254,6 +254,8 @@ static const struct row rows[] = {
     {"apps.backing", &two_apps, "in-turn", "one-by-one"},
     {"apps.restart", &one_longer, "keep", "fresh"},
     {"sim.progress_limit", &slow_walks, "20M", "1000"},
+    {"sim.reuse", &plain, "off", "on"},
+    {"sim.snapshots", &plain, "0", "500"},
 };
 
 /* Of an option that only decides when to give up, b makes the run fail. */
