@@ -2,9 +2,10 @@
  * reused, how far apart the pages are that are accessed one after the other, how many are in one cycle, and which ones
  * each kernel launch accesses.
  *
- * An access is one page of one memory instruction as it enters a load-store unit: what is looked up in the L1 TLB. Pages
- * have the smallest size in use. Distances are in all of the GPU's accesses or in one SM's (page_reuse.h), of whatever
- * application; everything else is within an application. The looks have no influence on the simulation. */
+ * An access is one page of one memory instruction as it enters a load-store unit: what is looked up in the L1 TLB.
+ * Pages have the smallest size in use. Each GPU has its own. Distances are in all of its accesses or in one SM's
+ * (page_reuse.h), of whatever application; everything else is within an application. The looks have no influence on the
+ * simulation. */
 #ifndef PW_LOG_PAGE_LOOKS_H
 #define PW_LOG_PAGE_LOOKS_H
 

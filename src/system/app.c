@@ -52,8 +52,8 @@ static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct
     a->launches++;
     if (s->page_log)
         pw_page_log_launched(s->page_log, a->space->asid, a->launches);
-    if (s->looks)
-        pw_page_looks_launched(s->looks, a->space->asid);
+    for (unsigned i = 0; i < s->node_count; i++)
+        pw_node_launched(&s->nodes[i], a->space->asid);
     a->present = l;
     a->launched = now;
     if (a->finished)

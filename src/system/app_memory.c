@@ -86,8 +86,8 @@ static enum pw_status allocate(struct pw_app *a, const char *name, uint64_t byte
         status = pw_address_space_allocate(a->space, name, bytes, uvm != NULL, out, err);
     if (status == PW_OK && a->system->page_log)
         pw_page_log_allocated(a->system->page_log, a->space->asid, name, pw_vpn_of(*out), bytes);
-    if (status == PW_OK && a->system->looks)
-        status = pw_page_looks_allocated(a->system->looks, a->space->asid, pw_vpn_of(*out), bytes, err);
+    for (unsigned i = 0; status == PW_OK && i < a->system->node_count; i++)
+        status = pw_node_allocated(&a->system->nodes[i], a->space->asid, pw_vpn_of(*out), bytes, err);
     if (status == PW_OK && uvm)
         status = pw_uvm_allocate(uvm, a->space->asid, name, pw_vpn_of(*out), bytes, err);
     return status;

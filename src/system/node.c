@@ -15,18 +15,30 @@ static void gpu_failed(void *node, const struct pw_error *err)
     pw_system_fail(((struct pw_node *)node)->system, err);
 }
 
+static enum pw_status create_looks(struct pw_node *n, struct pw_error *err)
+{
+    const struct pw_system *s = n->system;
+    const struct pw_gpu_config *g = &s->config.gpu;
+    if (!s->config.sim.reuse)
+        return PW_OK;
+    return pw_page_looks_create(s->app_count, g->sm.count, (uint8_t)__builtin_ctz(g->orders), &n->looks, err);
+}
+
 enum pw_status pw_node_connect(struct pw_node *n, struct pw_error *err)
 {
     struct pw_system *s = n->system;
     for (unsigned i = 0; i < s->app_count; i++)
         n->tables[i] = s->spaces[i].table;
+    enum pw_status status = create_looks(n, err);
+    if (status != PW_OK)
+        return status;
     struct pw_gpu_wiring wiring = {.events = s->events,
                                    .policies = &n->policies,
                                    .tables = n->tables,
                                    .touched = s->touched,
                                    .timeline = s->timeline,
                                    .page_log = s->page_log,
-                                   .looks = s->looks,
+                                   .looks = n->looks,
                                    .snapshots = s->config.sim.snapshots,
                                    .breakdown = s->spec->breakdown,
                                    .uvm = s->uvm,
@@ -38,7 +50,7 @@ enum pw_status pw_node_connect(struct pw_node *n, struct pw_error *err)
                                    .launch_done = pw_app_launch_done,
                                    .failed = gpu_failed,
                                    .denied = pw_app_denied};
-    enum pw_status status = pw_gpu_create(&s->config.gpu, &wiring, &n->gpu, err);
+    status = pw_gpu_create(&s->config.gpu, &wiring, &n->gpu, err);
     return status == PW_OK ? pw_pages_create(n, err) : status;
 }
 
@@ -51,13 +63,28 @@ void pw_node_disconnect(struct pw_node *n)
 
 void pw_node_release(struct pw_node *n)
 {
+    pw_page_looks_destroy(n->looks);
     pw_link_destroy(n->link);
     pw_physical_memory_release(&n->physical);
+}
+
+enum pw_status pw_node_allocated(const struct pw_node *n, pw_asid app, pw_vpn first, uint64_t bytes,
+                                 struct pw_error *err)
+{
+    return n->looks ? pw_page_looks_allocated(n->looks, app, first, bytes, err) : PW_OK;
+}
+
+void pw_node_launched(const struct pw_node *n, pw_asid app)
+{
+    if (n->looks)
+        pw_page_looks_launched(n->looks, app);
 }
 
 void pw_node_register_gpu(struct pw_node *n, struct pw_stats *stats)
 {
     pw_gpu_register(n->gpu, stats);
+    if (n->looks)
+        pw_page_looks_register(n->looks, stats);
 }
 
 static void level(struct pw_stats *stats, const char *name, const char *help, const uint64_t *bytes)

@@ -23,6 +23,7 @@ struct pw_node {
     struct pw_link *link;                            /* to the host; NULL when paging is free */
     struct pw_gpu *gpu;
     struct pw_page_manager *manager; /* or NULL */
+    struct pw_page_looks *looks;     /* at the page accesses of its SMs, or NULL */
 };
 
 /* First its memory, from which page tables come; then, once there are address spaces and a driver, the rest. */
@@ -33,6 +34,11 @@ enum pw_status pw_node_connect(struct pw_node *n, struct pw_error *err);
  * Either may be called for a node that has not come so far. */
 void pw_node_disconnect(struct pw_node *n);
 void pw_node_release(struct pw_node *n);
+
+/* Tell of an allocation and of a launch, where page accesses are looked at. */
+enum pw_status pw_node_allocated(const struct pw_node *n, pw_asid app, pw_vpn first, uint64_t bytes,
+                                 struct pw_error *err);
+void pw_node_launched(const struct pw_node *n, pw_asid app);
 
 /* Register what the node counts, in its scope. */
 void pw_node_register_gpu(struct pw_node *n, struct pw_stats *stats);

@@ -117,8 +117,6 @@ static enum pw_status register_statistics(struct pw_system *s, struct pw_error *
                      s->touched, sizeof s->touched[0], offsetof(struct pw_touched, bytes));
     pw_stats_ratio(s->stats, "mem.bloat", "", "Bytes mapped for each byte of touched pages.", "mem.mapped_bytes",
                    "mem.touched_bytes", 1);
-    if (s->looks)
-        pw_page_looks_register(s->looks, s->stats);
     register_nodes(s, pw_node_register_manager);
     if (s->uvm)
         pw_uvm_register(s->uvm, s->stats);
@@ -186,14 +184,6 @@ static enum pw_status create_page_log(struct pw_system *s, struct pw_error *err)
     return pw_page_log_create(spec->pages, spec->pages_interval, spec->pages_limit, &s->page_log, err);
 }
 
-static enum pw_status create_looks(struct pw_system *s, struct pw_error *err)
-{
-    const struct pw_gpu_config *g = &s->config.gpu;
-    if (!s->config.sim.reuse)
-        return PW_OK;
-    return pw_page_looks_create(s->app_count, g->sm.count, (uint8_t)__builtin_ctz(g->orders), &s->looks, err);
-}
-
 /* Ends the timeline with the run, before what is left over comes to rest. */
 static void end_timeline(struct pw_system *s)
 {
@@ -221,8 +211,6 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
     status = create_timeline(s, err);
     if (status == PW_OK)
         status = create_page_log(s, err);
-    if (status == PW_OK)
-        status = create_looks(s, err);
     if (status == PW_OK)
         status = pw_paging_create(s, err);
     if (status != PW_OK)
@@ -277,7 +265,6 @@ void pw_system_destroy(struct pw_system *s)
     pw_stats_destroy(s->stats);
     pw_timeline_destroy(s->timeline);
     pw_page_log_destroy(s->page_log);
-    pw_page_looks_destroy(s->looks);
     pw_system_release_allocations(s);
     pw_events_destroy(s->events);
     pw_spans_release(&s->kernels);

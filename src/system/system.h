@@ -67,7 +67,6 @@ struct pw_system {
     struct pw_stats *stats;
     struct pw_timeline *timeline; /* or NULL; tracks 0 to app_count - 1 have the launches */
     struct pw_page_log *page_log; /* or NULL */
-    struct pw_page_looks *looks;  /* or NULL */
     bool starting;                /* programs run up to their first launch; nothing has been backed or launched yet */
     bool stop;                    /* the event loop returns */
     struct pw_error failure;
