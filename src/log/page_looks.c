@@ -36,6 +36,7 @@ struct application {
     uint32_t *launch_of_region;     /* the last in which it was accessed */
     struct allocation *allocations; /* by address */
     size_t allocation_count, allocation_capacity;
+    size_t last_allocation;   /* that was looked for: the next is likely to be near */
     uint32_t launch;          /* the present one, from 1 */
     uint32_t accessed_launch; /* the last with an access */
     uint64_t next_cycle;      /* the one after the last access of any page */
@@ -168,18 +169,15 @@ static void look_at_cycle(struct application *a, struct counters *c, struct page
 /* The last allocation that begins at or before the page. */
 static void look_at_allocation(struct application *a, struct counters *c, uint64_t vpn)
 {
-    size_t low = 0, high = a->allocation_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (a->allocations[middle].first <= vpn)
-            low = middle;
-        else
-            high = middle;
-    }
-    if (!high || a->allocations[low].accessed)
+    if (!a->allocation_count)
         return;
-    a->allocations[low].accessed = true;
-    c->first_launch_allocations++;
+    while (a->last_allocation + 1 < a->allocation_count && a->allocations[a->last_allocation + 1].first <= vpn)
+        a->last_allocation++;
+    while (a->last_allocation && a->allocations[a->last_allocation].first > vpn)
+        a->last_allocation--;
+    struct allocation *found = &a->allocations[a->last_allocation];
+    c->first_launch_allocations += !found->accessed;
+    found->accessed = true;
 }
 
 static void look_at_launch(struct application *a, struct counters *c, struct page *p, uint64_t vpn)

@@ -68,9 +68,7 @@ void pw_tlb_register(struct pw_stats *stats, enum pw_tlb_number level, const str
     pw_stats_level(stats, n->unanswered);
     pw_stats_further_place(stats, n->primary_lookups, counters, sizeof *counters,
                            offsetof(struct pw_tlb_counters, primary));
-    if (looked_up) /* without one, walks merge all the same */
-        pw_stats_further_place(stats, n->merged_hits, counters, sizeof *counters,
-                               offsetof(struct pw_tlb_counters, merges));
+    pw_stats_further_place(stats, n->merged_hits, counters, sizeof *counters, offsetof(struct pw_tlb_counters, merges));
     pw_stats_ratio(stats, n->hit_rate, "%", "Hits among lookups: one that merged was a miss.", n->hits, n->lookups,
                    100);
     pw_stats_ratio(stats, n->merged_hit_rate, "%", "Hits among lookups where one that merged counts as a hit.",
@@ -79,7 +77,7 @@ void pw_tlb_register(struct pw_stats *stats, enum pw_tlb_number level, const str
                    n->primary_lookups, 100);
     pw_stats_identity(stats, n->lookups,
                       level == PW_L1_TLB ? "l1_tlb.hits + l1_tlb.misses" : "l2_tlb.hits + l2_tlb.misses");
-    if (looked_up)
+    if (looked_up) /* without one, walks merge all the same */
         pw_stats_identity(stats, n->misses, n->identity);
 }
 

@@ -154,15 +154,15 @@ void pw_tlb_deltas_end(struct pw_tlb_deltas *d)
     pw_epochs_end(&d->epochs);
 }
 
-#define UP_TO_30(name)                                                                                                 \
+#define UP_TO_27(name)                                                                                                 \
     name "0", name "1", name "2", name "3", name "4", name "5", name "6", name "7", name "8", name "9", name "10",     \
         name "11", name "12", name "13", name "14", name "15", name "16", name "17", name "18", name "19", name "20",  \
-        name "21", name "22", name "23", name "24", name "25", name "26", name "27", name "28", name "29", name "30"
+        name "21", name "22", name "23", name "24", name "25", name "26", name "27"
 
 static const char *const vpt_names[PW_VPT_BITS + 1] = {
-    UP_TO_30("deltas.vpt_fit_"), "deltas.vpt_fit_31", "deltas.vpt_fit_32", "deltas.vpt_fit_33",
-    "deltas.vpt_fit_34",         "deltas.vpt_fit_35", "deltas.vpt_fit_36"};
-static const char *const pfn_names[PW_PFN_BITS + 1] = {UP_TO_30("deltas.pfn_fit_")};
+    UP_TO_27("deltas.vpt_fit_"), "deltas.vpt_fit_28", "deltas.vpt_fit_29", "deltas.vpt_fit_30", "deltas.vpt_fit_31",
+    "deltas.vpt_fit_32",         "deltas.vpt_fit_33", "deltas.vpt_fit_34", "deltas.vpt_fit_35", "deltas.vpt_fit_36"};
+static const char *const pfn_names[PW_PFN_BITS + 1] = {UP_TO_27("deltas.pfn_fit_")};
 
 void pw_tlb_deltas_register(const struct pw_tlb_deltas *d, struct pw_stats *stats)
 {
@@ -186,5 +186,5 @@ void pw_tlb_deltas_register(const struct pw_tlb_deltas *d, struct pw_stats *stat
     pw_stats_ratio(stats, "deltas.pfn_bits", "bits", "Bits that the difference of frame numbers takes, on average.",
                    "deltas.pfn_bit_sum", "deltas.translations", 1);
     pw_stats_identity(stats, "deltas.translations", "deltas.vpt_fit_36");
-    pw_stats_identity(stats, "deltas.translations", "deltas.pfn_fit_30");
+    pw_stats_identity(stats, "deltas.translations", "deltas.pfn_fit_27");
 }

@@ -11,7 +11,7 @@
 
 #include "vm/tlb.h"
 
-enum { PW_VPT_BITS = 36, PW_PFN_BITS = 30 }; /* at most */
+enum { PW_VPT_BITS = 36, PW_PFN_BITS = 27 }; /* at most: of page and frame numbers */
 
 struct pw_tlb_deltas_counters {
     uint64_t snapshots; /* with anything to compare */
