@@ -208,6 +208,14 @@ static const char *const cases[] = {
     "srad:rows=48:columns=112:iterations=3:speckle=5",
     "srad:rows=160:columns=32:lambda=0.1",
     "srad:size=uvm:scale=0.003",
+    "2dconv:rows=1:columns=1",
+    "2dconv:rows=9:columns=33",
+    "2dconv:rows=37:columns=101",
+    "2dconv:scale=0.0005",
+    "stencil:nx=1:ny=1:nz=3:steps=1",
+    "stencil:nx=32:ny=5:nz=3:steps=2",
+    "stencil:nx=70:ny=13:nz=9:steps=3",
+    "stencil:scale=0.003:nz=7",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
