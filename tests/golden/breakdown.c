@@ -52,6 +52,8 @@ static const char *const programs[] = {
     "srad:rows=48:columns=112:iterations=2",
     "2dconv:rows=37:columns=101",
     "stencil:nx=70:ny=13:nz=9:steps=2",
+    "kmeans:points=1025:features=7",
+    "spmv:elements=9",
     "gather:ctas=3:warps=2:iterations=2:table=1MB,HS:side=40:iterations=3",
     "BFS2:nodes=600,vecadd:ctas=2,pointer_chase:bytes=256KB:hops=50",
 };

@@ -216,6 +216,14 @@ static const char *const cases[] = {
     "stencil:nx=32:ny=5:nz=3:steps=2",
     "stencil:nx=70:ny=13:nz=9:steps=3",
     "stencil:scale=0.003:nz=7",
+    "kmeans:points=1",
+    "kmeans:points=300:features=3:clusters=4",
+    "kmeans:points=1025:features=61:clusters=7:iterations=3",
+    "kmeans:scale=0.003",
+    "spmv:elements=2:degree=1:rounds=2",
+    "spmv:elements=9:degree=2",
+    "spmv:elements=57:degree=3",
+    "spmv:scale=0.005:degree=5",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
