@@ -54,6 +54,7 @@ static const char *const programs[] = {
     "stencil:nx=70:ny=13:nz=9:steps=2",
     "kmeans:points=1025:features=7",
     "spmv:elements=9",
+    "dwt:width=133:height=41:levels=2",
     "gather:ctas=3:warps=2:iterations=2:table=1MB,HS:side=40:iterations=3",
     "BFS2:nodes=600,vecadd:ctas=2,pointer_chase:bytes=256KB:hops=50",
 };

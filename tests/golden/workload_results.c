@@ -224,6 +224,10 @@ static const char *const cases[] = {
     "spmv:elements=9:degree=2",
     "spmv:elements=57:degree=3",
     "spmv:scale=0.005:degree=5",
+    "dwt:width=66:height=10:levels=1",
+    "dwt:width=529:height=301:levels=3",
+    "dwt:width=967:height=131:levels=2",
+    "dwt:scale=0.003",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
