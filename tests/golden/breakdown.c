@@ -55,6 +55,7 @@ static const char *const programs[] = {
     "kmeans:points=1025:features=7",
     "spmv:elements=9",
     "dwt:width=133:height=41:levels=2",
+    "heartwall:points=2:template=4:search=9",
     "gather:ctas=3:warps=2:iterations=2:table=1MB,HS:side=40:iterations=3",
     "BFS2:nodes=600,vecadd:ctas=2,pointer_chase:bytes=256KB:hops=50",
 };

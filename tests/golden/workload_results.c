@@ -228,6 +228,9 @@ static const char *const cases[] = {
     "dwt:width=529:height=301:levels=3",
     "dwt:width=967:height=131:levels=2",
     "dwt:scale=0.003",
+    "heartwall:points=1:frames=1:template=4:search=9",
+    "heartwall:points=22:frames=2:template=5:search=11",
+    "heartwall:scale=0.03:frames=12:template=6:search=21",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
