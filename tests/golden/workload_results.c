@@ -410,6 +410,10 @@ static void without_values_the_addresses_are_the_same(void **state)
                                         "fdtd:nx=33:ny=70:steps=2",
                                         "pathfinder:columns=700:rows=20:pyramid=3",
                                         "srad:rows=64:columns=48:iterations=2",
+                                        "2dconv:rows=37:columns=101",
+                                        "stencil:nx=70:ny=13:nz=9:steps=2",
+                                        "kmeans:points=1025:features=7",
+                                        "dwt:width=133:height=41:levels=2",
                                         "pointer_chase:order=stride:bytes=1MB"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char off[128];
@@ -450,6 +454,16 @@ static void impossible_sizes_are_user_errors(void **state)
                                         "srad:scale=1000000:values=off",
                                         "fdtd:scale=1000000:values=off",
                                         "pathfinder:columns=4000M:pyramid=127:scale=2:values=off",
+                                        "2dconv:scale=1000000:values=off",
+                                        "stencil:nx=1M:ny=1M:values=off",
+                                        "kmeans:features=400:clusters=3",
+                                        "kmeans:points=100M:values=off",
+                                        "spmv:elements=1:degree=1",
+                                        "spmv:elements=60k",
+                                        "dwt:width=263",
+                                        "dwt:scale=10000:values=off",
+                                        "heartwall:template=25:search=25",
+                                        "heartwall:rows=599",
                                         "bfs:nodes=100:source=100",
                                         "bfs:nodes=1G:degree=4"};
     expect_user_errors(texts, sizeof texts / sizeof texts[0]);
