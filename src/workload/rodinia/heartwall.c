@@ -6,8 +6,8 @@
  * deviations, some thirty steps over twelve arrays of the point's own in global memory) and move the point to the best
  * place near its last; every tenth frame templates and windows follow. The arrays, their order, and the room for all
  * frames of the film in the tracks.
- * Simplified: frames are made, a random texture that beats by a pixel a frame; 2 frames by default, of 104: all from the
- * second on take the same steps.
+ * Simplified: frames are made, a random texture that beats by a pixel a frame; 2 frames by default, of 104, as all from
+ * the second on take the same steps.
  * Instruction counts and loads in flight are those of the kernel as nvcc 13 compiles it for sm_90 with 32 registers,
  * the most of which 512 threads fit into 16,384; of steps that are unrolled, averages per element. */
 #include "workload/rodinia/heartwall.h"
