@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pw_graph_kinds[] = {"uniform", "rmat", "grid", "graphgen", NULL};
+const char *const pw_graph_kinds[] = {"uniform", "rmat", "grid", "graphgen", "mesh3d", "cliques", NULL};
 
 static void make_uniform(struct pw_host *h, struct pw_graph *g, uint32_t degree, uint64_t seed)
 {
@@ -69,6 +69,23 @@ static void make_grid(struct pw_host *h, struct pw_graph *g, uint32_t side)
     }
 }
 
+static void make_mesh3d(struct pw_host *h, struct pw_graph *g, uint32_t side)
+{
+    g->target = pw_host_keep(h, 6 * (size_t)g->nodes * sizeof *g->target);
+    for (uint32_t v = 0; v < g->nodes; v++) {
+        uint32_t x = v % side, y = v / side % side, z = v / side / side;
+        const struct {
+            bool there;
+            uint32_t target;
+        } neighbours[] = {{z > 0, v - side * side}, {y > 0, v - side},        {x > 0, v - 1},
+                          {x < side - 1, v + 1},    {y < side - 1, v + side}, {z < side - 1, v + side * side}};
+        for (size_t i = 0; i < sizeof neighbours / sizeof neighbours[0]; i++)
+            if (neighbours[i].there)
+                g->target[g->edges++] = neighbours[i].target;
+        g->first[v + 1] = g->edges;
+    }
+}
+
 /* How many partners a node picks, and which. Each is listed at both ends; so the mean degree is twice that of the
  * picks, which lie between a third and two thirds of `degree`. */
 static uint32_t graphgen_picks(uint64_t seed, uint32_t v, uint32_t degree)
@@ -104,13 +121,21 @@ static void make_graphgen(struct pw_host *h, struct pw_graph *g, uint32_t degree
         }
 }
 
+/* The largest number whose square, or cube, is at most `nodes`. */
+static uint32_t side_of(uint32_t nodes, unsigned dimensions)
+{
+    for (uint64_t side = 1;; side++)
+        if ((dimensions == 3 ? (side + 1) * (side + 1) * (side + 1) : (side + 1) * (side + 1)) > nodes)
+            return (uint32_t)side;
+}
+
 struct pw_graph pw_graph_make(struct pw_host *h, enum pw_graph_kind kind, uint32_t nodes, uint32_t degree,
                               uint64_t seed)
 {
-    uint32_t side = 1;
-    while ((uint64_t)(side + 1) * (side + 1) <= nodes)
-        side++;
-    struct pw_graph g = {.nodes = kind == PW_GRAPH_GRID ? side * side : nodes};
+    uint32_t side = side_of(nodes, kind == PW_GRAPH_MESH3D ? 3 : 2);
+    struct pw_graph g = {.nodes = kind == PW_GRAPH_GRID     ? side * side
+                                  : kind == PW_GRAPH_MESH3D ? side * side * side
+                                                            : nodes};
     g.first = pw_host_keep(h, ((size_t)g.nodes + 1) * sizeof *g.first);
     if (kind == PW_GRAPH_UNIFORM)
         make_uniform(h, &g, degree, seed);
@@ -118,6 +143,10 @@ struct pw_graph pw_graph_make(struct pw_host *h, enum pw_graph_kind kind, uint32
         make_rmat(h, &g, degree, seed);
     else if (kind == PW_GRAPH_GRID)
         make_grid(h, &g, side);
+    else if (kind == PW_GRAPH_MESH3D)
+        make_mesh3d(h, &g, side);
+    else if (kind == PW_GRAPH_CLIQUES)
+        pw_graph_make_cliques(h, &g, degree, seed);
     else
         make_graphgen(h, &g, degree, seed);
     return g;

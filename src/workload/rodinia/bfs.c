@@ -9,13 +9,13 @@
  * The graph comes from a file or from a seed, by default as Rodinia's own generator makes it. Like the original the
  * search begins at node 0, whatever the file says, unless `source` names another.
  * Instruction counts, loads in flight and registers are those of the kernels as nvcc 13 compiles them for sm_90. */
-#include "workload/graph/graph.h"
+#include "workload/graph/graph_input.h"
 
 enum { CTA_THREADS = 512, NOT_REACHED = -1 };
 
 struct parameters {
-    uint32_t nodes, degree, kind, source, format;
-    char graph[PW_OPTION_TEXT_CAPACITY];
+    struct pw_graph_input input;
+    uint32_t source;
 };
 
 struct node {
@@ -192,22 +192,12 @@ static void fill(const struct search *s, const struct pw_graph *g, uint32_t sour
     ((uint8_t *)s->frontier.data)[source] = ((uint8_t *)s->visited.data)[source] = 1;
 }
 
-static struct pw_graph graph_of(struct pw_host *h, const struct parameters *p)
-{
-    if (p->graph[0])
-        return pw_graph_load(h, p->graph, p->format);
-    uint64_t nodes = pw_host_scaled(h, p->nodes, 1);
-    if (nodes > INT32_MAX || nodes * 2 * p->degree > INT32_MAX)
-        pw_host_fail(h, "the original's indices are ints: nodes * degree is at most 1G");
-    return pw_graph_make(h, p->kind, (uint32_t)nodes, p->degree, pw_random_next(pw_host_random(h)));
-}
-
 static void bfs_main(struct pw_host *h, const void *parameters)
 {
     const struct parameters *p = parameters;
-    struct pw_graph g = graph_of(h, p);
-    if (p->source >= g.nodes || g.edges > INT32_MAX || g.nodes > INT32_MAX)
-        pw_host_fail(h, "source must be below the number of nodes, %u, and nodes and edges below 2G", g.nodes);
+    struct pw_graph g = pw_graph_of(h, &p->input);
+    if (p->source >= g.nodes)
+        pw_host_fail(h, "source must be below the number of nodes, %u", g.nodes);
     struct search s = allocate(h, &g);
     fill(&s, &g, p->source);
 
@@ -236,16 +226,7 @@ static void bfs_main(struct pw_host *h, const void *parameters)
 }
 
 static const struct pw_option rows[] = {
-    {"nodes", PW_OPTION_COUNT, offsetof(struct parameters, nodes), 1, INT32_MAX, "262144", "nodes", NULL,
-     "nodes of a graph made from the seed", false},
-    {"degree", PW_OPTION_COUNT, offsetof(struct parameters, degree), 1, 4096, "6", "edges", NULL,
-     "mean number of edges of a node of such a graph (a grid has 4)", false},
-    {"kind", PW_OPTION_CHOICE, offsetof(struct parameters, kind), 0, 0, "graphgen", "", pw_graph_kinds,
-     "graphgen (as Rodinia's), uniform, rmat (power law) or grid", false},
-    {"graph", PW_OPTION_TEXT, offsetof(struct parameters, graph), 0, 0, "", "file", NULL,
-     "file with a graph to search instead", false},
-    {"format", PW_OPTION_CHOICE, offsetof(struct parameters, format), 0, 0, "auto", "", pw_graph_formats, "of the file",
-     false},
+    PW_GRAPH_INPUT_ROWS("262144", "6", "graphgen"),
     {"source", PW_OPTION_COUNT, offsetof(struct parameters, source), 0, INT32_MAX, "0", "", NULL,
      "node where the search begins", false},
     {0},
