@@ -56,6 +56,12 @@ static const char *const programs[] = {
     "spmv:elements=9",
     "dwt:width=133:height=41:levels=2",
     "heartwall:points=2:template=4:search=9",
+    "page_rank:nodes=600:iterations=2",
+    "color:nodes=600:iterations=3",
+    "mis:nodes=600",
+    "fw:nodes=40:iterations=6",
+    "bc:nodes=70:degree=4:sources=3",
+    "mst:nodes=600:iterations=2",
     "gather:ctas=3:warps=2:iterations=2:table=1MB,HS:side=40:iterations=3",
     "BFS2:nodes=600,vecadd:ctas=2,pointer_chase:bytes=256KB:hops=50",
 };

@@ -25,6 +25,12 @@ static const struct {
     {"SRAD:rows=31:columns=33", "iterations", "compress"},
     {"QTC:points=200:ctas=5", "rounds", NULL},
     {"LUH:edge=5", "cycles", NULL},
+    {"page_rank:nodes=500", "iterations", NULL},
+    {"color:nodes=500", "iterations", NULL},
+    {"mis:nodes=500", "iterations", NULL},
+    {"fw:nodes=50", "iterations", NULL},
+    {"bc:nodes=60", "sources", NULL},
+    {"mst:nodes=500", "iterations", NULL},
 };
 
 enum { PROGRAMS = sizeof programs / sizeof *programs };
