@@ -5,16 +5,17 @@
  * as in coAuthorsDBLP (10th DIMACS challenge; 299,067 authors, 977,676 pairs). While there are fewer than degree / 2
  * pairs an author, all authors of a paper have published before; otherwise all but one are new. Nodes are numbered as
  * they appear, so that those of one paper often lie side by side.
- * Somebody who has published before is either end of an earlier pair, so that the chance grows with the number of
- * co-authors. Three in four of a paper's further authors come from pairs made at about the same time as the first
- * one's (assumed), which gives the graph its communities. A node's edges are in ascending order. */
+ * Somebody who has published before is an author of one of the latest papers, a fourth of all: the chance grows with the
+ * number of papers, and nobody goes on for ever. Three in four of a paper's further authors come from papers of about
+ * the same time as the one the first comes from, which gives the graph its communities. Both fourths are assumed. A
+ * node's edges are in ascending order. */
 #include "workload/graph/graph.h"
 
 #include "workload/runtime/inputs.h"
 
 #include <stdlib.h>
 
-enum { MOST_AUTHORS = 115, WINDOW = 64, PATIENCE = 16 };
+enum { MOST_AUTHORS = 115, WINDOW = 32, PATIENCE = 16 };
 
 struct papers {
     uint64_t seed, draws;
@@ -22,6 +23,8 @@ struct papers {
     uint64_t wanted;         /* pairs, for all nodes together, times 2 */
     uint64_t (*pair)[2];     /* in the order they are made */
     uint64_t pairs, capacity;
+    uint64_t *first_pair; /* by paper that has made pairs */
+    uint64_t papers;
     uint64_t *set; /* of pairs, by hash: 1 + the number of one; 0: empty */
     uint64_t set_mask;
 };
@@ -53,26 +56,42 @@ static uint32_t paper_size(struct papers *p)
     return (uint32_t)k;
 }
 
-/* Either end of a pair: of any, or of one made about when pair `near` was. */
-static uint64_t somebody(struct papers *p, uint64_t near, bool any)
+/* An author of a paper: one end of a pair that it has made. */
+static uint64_t author_of(struct papers *p, uint64_t paper)
 {
-    uint64_t first = near > WINDOW / 2 ? near - WINDOW / 2 : 0, count = p->pairs - first;
-    uint64_t pair = any ? draw(p, p->pairs) : first + draw(p, count < WINDOW ? count : WINDOW);
+    uint64_t first = p->first_pair[paper], end = paper + 1 < p->papers ? p->first_pair[paper + 1] : p->pairs;
+    uint64_t pair = first + draw(p, end - first);
     return p->pair[pair][draw(p, 2)];
+}
+
+/* One of the latest papers, a fourth of all. */
+static uint64_t recent(struct papers *p)
+{
+    return p->papers - 1 - draw(p, p->papers / 4 + 1);
+}
+
+/* Somebody who has published: about when paper `near` was written, or lately. */
+static uint64_t somebody(struct papers *p, uint64_t near)
+{
+    uint64_t first = near > WINDOW / 2 ? near - WINDOW / 2 : 0, count = p->papers - first;
+    bool lately = !draw(p, 4);
+    return author_of(p, lately ? recent(p) : first + draw(p, count < WINDOW ? count : WINDOW));
 }
 
 static void write_paper(struct papers *p, bool newcomers)
 {
-    uint64_t author[MOST_AUTHORS], near = p->pairs ? draw(p, p->pairs) : 0;
-    uint32_t size = paper_size(p), count = 0, fresh = !newcomers ? 0 : p->pairs ? size - 1 : size;
+    uint64_t author[MOST_AUTHORS], near = p->papers ? recent(p) : 0, before = p->pairs;
+    uint32_t size = paper_size(p), count = 0, fresh = !newcomers ? 0 : p->papers ? size - 1 : size;
     while (fresh-- && p->authors < p->nodes)
         author[count++] = p->authors++;
-    for (bool first = true; count < size && p->pairs; first = false)
-        author[count++] = first ? p->pair[near][draw(p, 2)] : somebody(p, near, !draw(p, 4));
+    for (bool first = true; count < size && p->papers; first = false)
+        author[count++] = first ? author_of(p, near) : somebody(p, near);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = i + 1; j < count; j++)
             if (author[i] != author[j])
                 add_pair(p, author[i], author[j]);
+    if (p->pairs > before)
+        p->first_pair[p->papers++] = before;
 }
 
 static void write_papers(struct papers *p)
@@ -92,6 +111,7 @@ void pw_graph_make_cliques(struct pw_host *h, struct pw_graph *g, uint32_t degre
     for (p.set_mask = 1; p.set_mask < 2 * p.capacity;)
         p.set_mask = 2 * p.set_mask + 1;
     p.pair = pw_host_keep(h, p.capacity * sizeof *p.pair);
+    p.first_pair = pw_host_keep(h, p.capacity * sizeof *p.first_pair);
     p.set = calloc(p.set_mask + 1, sizeof *p.set);
     if (!p.set)
         pw_host_fail(h, "out of memory for a graph of %u nodes", g->nodes);

@@ -4,14 +4,15 @@
  * Kept: the graph with its indirection (degree, number of a node, first edge, all loaded anew for every edge), edges
  * counted from 1; components as a forest in which every search for a root asks by compare-and-swap whether an element
  * is its own boss, and shortens the way; per iteration the kernels that reset, that find every node's least edge to
- * another component and tell the component's root, that elect a node per component which has that edge, that see whether
- * it does, and that join components, repeated until no join has failed; iterations until no components are joined. One
- * thread per node in CTAs of 256, but for the last kernel: one CTA of 384 for each of 16 SMs, whose threads go from
- * node to node. Arrays and element sizes.
- * Changed: searches see the forest as it was when the launch began. What depends on the order of warps (who tells a
- * root of a smaller weight, who is elected, which joins fail because a component has just been joined) is decided once
- * per launch, in the order of nodes. The last kernel has a barrier of the CTA where the original has one of the whole
- * grid. The graph is undirected, whatever it was; nodes are not renumbered.
+ * another component and tell the component's root, that elect a node per component which has that edge, that see
+ * whether it does, and that join components, repeated until no join has failed; iterations until no components are
+ * joined. One thread per node in CTAs of 256, but for the last kernel: one CTA of 384 for each of 16 SMs, whose threads
+ * go from node to node. Arrays and element sizes.
+ * Changed: searches see the forest as it was when the launch began and, in the last kernel, what earlier rounds have
+ * joined, but no ways shortened since. What depends on the order of warps (who tells a root of a smaller weight, who is
+ * elected, which joins fail because a component has been joined in the same round) is decided once per launch, in the
+ * order of nodes. The last kernel has a barrier of the CTA where the original has one of the whole grid. The graph is
+ * undirected, whatever it was; nodes are not renumbered.
  * The default is like coAuthorsDBLP: the paper says that its graph programs run on author networks. */
 #include "workload/lonestar/mst.h"
 
@@ -29,15 +30,16 @@ static void remember(void *state)
 {
     struct pw_mst *m = state;
     memcpy(m->before, m->boss.data, m->nodes * sizeof *m->before);
+    memset(m->joined_in, 0xff, m->nodes * sizeof *m->joined_in);
 }
 
 /* The least weight of a node's edges to other components. */
 static uint32_t least_of(const struct pw_mst *m, uint32_t v)
 {
     const uint32_t *first = m->first.data, *out = m->out.data, *weight = m->weight.data, *target = m->target.data;
-    uint32_t least = PW_MST_INFINITY, root = pw_mst_root(m, v);
+    uint32_t least = PW_MST_INFINITY, root = pw_mst_root(m, v, 0);
     for (uint32_t e = first[v]; e < first[v] + out[v]; e++)
-        if (weight[e] < least && pw_mst_root(m, target[e]) != root)
+        if (weight[e] < least && pw_mst_root(m, target[e], 0) != root)
             least = weight[e];
     return least;
 }
@@ -52,10 +54,10 @@ static void resolve_least(void *state)
         uint32_t count = m->nodes - first < PW_WARP_LANES ? m->nodes - first : PW_WARP_LANES;
         for (uint32_t i = 0; i < count; i++) {
             least[i] = least_of(m, first + i);
-            m->informs[first + i] = least[i] < of_component[pw_mst_root(m, first + i)];
+            m->informs[first + i] = least[i] < of_component[pw_mst_root(m, first + i, 0)];
         }
         for (uint32_t i = 0; i < count; i++) {
-            uint32_t *there = &of_component[pw_mst_root(m, first + i)];
+            uint32_t *there = &of_component[pw_mst_root(m, first + i, 0)];
             *there = least[i] < *there ? least[i] : *there;
         }
     }
@@ -68,38 +70,56 @@ static void resolve_leaders(void *state)
     uint32_t *leader = m->leader.data;
     remember(m);
     for (uint32_t v = m->nodes; v-- > 0;) {
-        uint32_t root = pw_mst_root(m, v);
+        uint32_t root = pw_mst_root(m, v, 0);
         if (least[v] == of_component[root] && partner[v] != root && partner[v] != m->nodes)
             leader[root] = v;
     }
 }
 
+/* A chosen edge joins the components that it connects, if no edge of the same round has joined one of them before. */
+static void resolve_join(struct pw_mst *m, uint32_t v, uint32_t round)
+{
+    uint32_t *boss = m->boss.data, *size = m->size.data, *least = m->least.data, *partner = m->partner.data;
+    uint32_t one = pw_mst_root(m, v, round), two = pw_mst_root(m, partner[v], round);
+    uint32_t low = one < two ? one : two, high = one < two ? two : one;
+    m->outcome[v] = one == two                        ? PW_MST_SAME
+                    : m->joined_in[one] != UINT32_MAX ? PW_MST_FIRST_IS_NO_ROOT
+                    : m->joined_in[two] != UINT32_MAX ? PW_MST_SECOND_IS_NO_ROOT
+                                                      : PW_MST_JOINED;
+    if (m->outcome[v] == PW_MST_SAME)
+        return;
+    if (m->outcome[v] != PW_MST_JOINED) {
+        *(uint8_t *)m->repeat.data = 1;
+        return;
+    }
+    boss[low] = m->joined_to[low] = high;
+    m->joined_in[low] = round;
+    size[high] += size[low];
+    --*(uint32_t *)m->components.data;
+    *(uint32_t *)m->total.data += least[v];
+    ++*(uint32_t *)m->joined.data;
+    ((uint8_t *)m->chosen.data)[v] = 0;
+    least[v] = PW_MST_INFINITY;
+}
+
+/* By rounds, in each of which all threads look for roots before any joins components. */
 static void resolve_joins(void *state)
 {
     struct pw_mst *m = state;
-    uint32_t *boss = m->boss.data, *size = m->size.data, *least = m->least.data, *partner = m->partner.data;
-    uint8_t *chosen = m->chosen.data;
+    const uint8_t *chosen = m->chosen.data;
+    uint32_t *boss = m->boss.data, *partner = m->partner.data, threads = JOIN_CTAS * JOIN_THREADS;
     remember(m);
-    for (uint32_t v = 0; v < m->nodes; v++) {
-        m->outcome[v] = PW_MST_NOT_CHOSEN;
-        if (!chosen[v])
-            continue;
-        uint32_t one = pw_mst_root(m, v), two = pw_mst_root(m, partner[v]);
-        uint32_t low = one < two ? one : two, high = one < two ? two : one;
-        m->outcome[v] = one == two         ? PW_MST_SAME
-                        : boss[one] != one ? PW_MST_FIRST_IS_NO_ROOT
-                        : boss[two] != two ? PW_MST_SECOND_IS_NO_ROOT
-                                           : PW_MST_JOINED;
-        if (m->outcome[v] == PW_MST_JOINED) {
-            boss[low] = high;
-            size[high] += size[low];
-            --*(uint32_t *)m->components.data;
-            *(uint32_t *)m->total.data += least[v];
-            ++*(uint32_t *)m->joined.data;
-            chosen[v] = 0;
-            least[v] = PW_MST_INFINITY;
-        } else if (m->outcome[v] != PW_MST_SAME)
-            *(uint8_t *)m->repeat.data = 1;
+    memset(m->outcome, PW_MST_NOT_CHOSEN, m->nodes);
+    for (uint32_t first = 0, round = 1; first < m->nodes; first += threads, round++) {
+        uint32_t end = m->nodes - first < threads ? m->nodes : first + threads;
+        for (uint32_t v = first; v < end; v++)
+            if (chosen[v]) {
+                boss[v] = pw_mst_root(m, v, round);
+                boss[partner[v]] = pw_mst_root(m, partner[v], round);
+            }
+        for (uint32_t v = first; v < end; v++)
+            if (chosen[v])
+                resolve_join(m, v, round);
     }
 }
 
@@ -126,6 +146,8 @@ static struct pw_mst allocate(struct pw_host *h, const struct pw_graph *g)
                            .joined = pw_alloc(h, "gedgecount", 1, word),
                            .nodes = n,
                            .before = pw_host_keep(h, n * sizeof(uint32_t)),
+                           .joined_to = pw_host_keep(h, n * sizeof(uint32_t)),
+                           .joined_in = pw_host_keep(h, n * sizeof(uint32_t)),
                            .informs = pw_host_keep(h, n * sizeof(bool)),
                            .outcome = pw_host_keep(h, n)};
 }

@@ -27,16 +27,25 @@ struct pw_mst {
     struct pw_array total, least, component_least, partner, locks, chosen, leader, repeat, joined;
     uint32_t nodes;
 
-    uint32_t *before; /* the forest when the launch began: what the kernels see */
+    uint32_t *before; /* the forest when the launch began */
+    /* Of a root that is joined to another in this launch: to which, and in which round of the last kernel, counted from
+     * 1; UINT32_MAX: in none. */
+    uint32_t *joined_to, *joined_in;
     bool *informs;    /* by node: the root's least weight was larger when the node looked */
     uint8_t *outcome; /* by node, enum pw_mst_outcome */
 };
 
-/* The root of a node's component when the launch began. */
-static inline uint32_t pw_mst_root(const struct pw_mst *m, uint32_t v)
+/* Who stands above a node in the forest as round `round` of a launch sees it, the joins of earlier rounds included; a
+ * root is above itself. */
+static inline uint32_t pw_mst_above(const struct pw_mst *m, uint32_t v, uint32_t round)
 {
-    while (m->before[v] != v)
-        v = m->before[v];
+    return m->before[v] == v && m->joined_in[v] < round ? m->joined_to[v] : m->before[v];
+}
+
+static inline uint32_t pw_mst_root(const struct pw_mst *m, uint32_t v, uint32_t round)
+{
+    for (uint32_t above; (above = pw_mst_above(m, v, round)) != v;)
+        v = above;
     return v;
 }
 

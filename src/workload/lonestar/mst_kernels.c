@@ -62,17 +62,18 @@ void pw_mst_init_kernel(struct pw_warp *w, const void *arguments)
 }
 
 /* Finds the root of each lane's component: a compare-and-swap that changes nothing tells whether an element is its own
- * boss; then the element is made to lead to the root directly. */
-static void find(struct pw_warp *w, const struct pw_mst *m, uint32_t mask, const uint64_t element[], uint64_t root[])
+ * boss; then the element is made to lead to the root directly (in the last kernel's rounds, by resolve_joins). */
+static void find(struct pw_warp *w, const struct pw_mst *m, uint32_t mask, uint32_t round, const uint64_t element[],
+                 uint64_t root[])
 {
     uint32_t *boss = m->boss.data, below = 0;
     uint64_t at[PW_WARP_LANES];
     PW_FOR_LANES(lane, mask)
     {
         at[lane] = element[lane];
-        root[lane] = pw_mst_root(m, (uint32_t)element[lane]);
+        root[lane] = pw_mst_root(m, (uint32_t)element[lane], round);
         below |= (uint32_t)(at[lane] != root[lane]) << lane;
-        if (at[lane] != root[lane])
+        if (!round && at[lane] != root[lane])
             boss[at[lane]] = (uint32_t)root[lane];
     }
     pw_compute(w, 3);
@@ -88,7 +89,7 @@ static void find(struct pw_warp *w, const struct pw_mst *m, uint32_t mask, const
             pw_use(w);
             pw_compute(w, 2);
             PW_FOR_LANES(lane, below)
-            at[lane] = m->before[at[lane]];
+            at[lane] = pw_mst_above(m, (uint32_t)at[lane], round);
             pw_atomic_return_lanes(w, below, &m->boss, at);
             pw_compute(w, 1);
             pw_use(w);
@@ -158,7 +159,7 @@ static void find_targets(struct pw_warp *w, const struct pw_mst *m, uint32_t mas
     target[lane] = targets[edge[lane]];
     pw_compute(w, 3);
     load_edge(w, m, mask, node, edge, &m->target);
-    find(w, m, mask, target, root);
+    find(w, m, mask, 0, target, root);
 }
 
 /* Lanes among `mask` whose node has more than i edges. */
@@ -204,7 +205,7 @@ void pw_mst_find_least_kernel(struct pw_warp *w, const void *arguments)
     if (!mask)
         return;
     pw_compute(w, 3);
-    find(w, m, mask, node, root);
+    find(w, m, mask, 0, node, root);
     pw_compute(w, 2);
     pw_load_run(w, mask, &m->out, (int64_t)node[0]);
     pw_compute(w, 3);
@@ -267,7 +268,7 @@ void pw_mst_find_leader_kernel(struct pw_warp *w, const void *arguments)
     if (!mask)
         return;
     pw_compute(w, 3);
-    find(w, m, mask, node, root);
+    find(w, m, mask, 0, node, root);
     mask = load_candidates(w, m, mask, node, root);
     if (!mask)
         return;
@@ -441,7 +442,8 @@ void pw_mst_join_components_kernel(struct pw_warp *w, const void *arguments)
     uint64_t threads = (uint64_t)w->launch->grid.x * w->launch->block.x;
     uint64_t first = (uint64_t)w->cta.x * w->launch->block.x + pw_first_thread(w), end = m->nodes + threads - 1;
     pw_compute(w, 29);
-    for (end -= end % threads; first < end; first += threads) {
+    end -= end % threads;
+    for (uint32_t round = 1; first < end; first += threads, round++) {
         uint64_t node[PW_WARP_LANES], one[PW_WARP_LANES], two[PW_WARP_LANES], towards[PW_WARP_LANES];
         uint32_t mask = pw_lanes_below(w, first, m->nodes), chosen = 0, apart = 0;
         for (uint32_t lane = 0; lane < PW_WARP_LANES; lane++)
@@ -458,11 +460,11 @@ void pw_mst_join_components_kernel(struct pw_warp *w, const void *arguments)
         pw_compute(w, 2);
         if (chosen) {
             pw_compute(w, 6);
-            find(w, m, chosen, node, one);
+            find(w, m, chosen, round, node, one);
             pw_compute(w, 8);
             pw_load_run(w, chosen, &m->partner, (int64_t)first);
             pw_use(w);
-            find(w, m, chosen, towards, two);
+            find(w, m, chosen, round, towards, two);
         }
         pw_compute(w, 1);
         pw_barrier(w);
