@@ -1,6 +1,6 @@
 /* Every workload computes the right result at odd sizes and several seeds, with the instruction counts and the numbers
  * of accesses that follow from its definition. */
-#include "workload.h"
+#include "tally.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,36 +10,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* Lanes by kind of operation, over a whole run. */
-struct tally {
-    uint64_t lanes[PW_OP_KIND_COUNT], operations[PW_OP_KIND_COUNT];
-    uint64_t waits, waits_for_all_but[9];
-};
-
-static void count(void *context, const struct pw_warp *w, const struct pw_op *op, const uint64_t *words)
-{
-    (void)w, (void)words;
-    struct tally *t = context;
-    t->operations[op->kind]++;
-    t->waits += op->loads_in_flight != PW_ANY_IN_FLIGHT;
-    if (op->loads_in_flight < 9)
-        t->waits_for_all_but[op->loads_in_flight]++;
-    if (op->kind >= PW_OP_LOAD && op->kind <= PW_OP_ATOMIC_RETURN)
-        t->lanes[op->kind] += (uint32_t)__builtin_popcount(op->count_or_mask);
-}
-
-static struct pw_functional_counts run(const char *text, uint64_t seed, struct tally *tally)
-{
-    struct pw_program p;
-    struct pw_error err;
-    struct pw_functional_counts counts = {0};
-    if (pw_program_parse(text, &p, &err) ||
-        pw_functional_run(&p, seed, true, tally ? count : NULL, tally, &counts, &err))
-        fail_msg("%s, seed %llu: %s", text, (unsigned long long)seed, err.message);
-    pw_program_release(&p);
-    return counts;
-}
 
 static const char *const cases[] = {
     "vecadd:n=1:ctas=1:warps=1",
@@ -482,6 +452,9 @@ static void impossible_sizes_are_user_errors(void **state)
                                         "LUD:side=24",
                                         "SC:points=9M:gains=3",
                                         "BFS2:nodes=1G:degree=4",
+                                        "fw:nodes=50k:degree=1",
+                                        "bc:nodes=50k:degree=1",
+                                        "mis:nodes=1G:degree=4",
                                         "TRD:bytes=9GB:values=off:passes=1",
                                         "RED:bytes=1GB:scale=3:values=off:iterations=4",
                                         "SCP:vectors=1M:values=off",
