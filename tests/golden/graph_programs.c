@@ -16,7 +16,7 @@ static void page_rank_adds_once_per_edge(void **state)
 }
 
 /* In the first round all are open: per node its state, both ends of its row, value and minimum, and its mark; per edge
- * the target, its state and value. Who joins looks at its own state, its row and per edge at the target and its state. */
+ * the target, its state and value. Who joins looks at its own state and row, and per edge at the target and its state. */
 static void mis_looks_at_every_edge_in_the_first_round(void **state)
 {
     (void)state;

@@ -58,8 +58,8 @@ struct pw_graph pw_graph_with(struct pw_host *h, const struct pw_graph_input *in
 /* The same as an undirected graph (pw_graph_undirected), whatever it was. */
 struct pw_graph pw_graph_undirected_of(struct pw_host *h, const struct pw_graph_input *input);
 
-/* Sees to it that the graph has weights that are whole numbers from 0 to `most`: those of the file, or else some between
- * 1 and 100 (with the seed that the program's stream gives next). Others end the program. */
+/* Sees to it that the graph has weights that are whole numbers from 0 to `most`: those of the file, or else some
+ * between 1 and 100 (with the seed that the program's stream gives next). Others end the program. */
 void pw_graph_need_weights(struct pw_host *h, struct pw_graph *g, uint32_t most);
 
 #endif
