@@ -2,6 +2,10 @@
  * workload_results.c. */
 #include "tally.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 static void page_rank_adds_once_per_edge(void **state)
 {
     (void)state;
@@ -16,7 +20,8 @@ static void page_rank_adds_once_per_edge(void **state)
 }
 
 /* In the first round all are open: per node its state, both ends of its row, value and minimum, and its mark; per edge
- * the target, its state and value. Who joins looks at its own state and row, and per edge at the target and its state. */
+ * the target, its state and value. Who joins looks at its own state and row, and per edge at the target and its
+ * state. */
 static void mis_looks_at_every_edge_in_the_first_round(void **state)
 {
     (void)state;
@@ -65,6 +70,42 @@ static void mst_joins_all_nodes_of_a_grid(void **state)
     assert_true(t.lanes[PW_OP_ATOMIC] >= 899 + 3 && t.lanes[PW_OP_ATOMIC_RETURN] > 3 * 899);
 }
 
+/* Weights come from a file where it has some, and must be what the originals can hold. */
+static void weights_of_a_file_are_whole_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *lines, *message;
+    } table[] = {{"1 2 3\n2 3 4\n", NULL},
+                 {"1 2 1.5\n2 3 4\n", "weights must be whole numbers from 0 to "},
+                 {"1 2 3\n2 3 -4\n", "weights must be whole numbers from 0 to "},
+                 {"1 2 3\n2 3 1e9\n", "weights must be whole numbers from 0 to "}};
+    static const char *const programs[] = {"fw", "mst"};
+    char path[] = "graph_programs.XXXXXX", text[64];
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        FILE *out = fopen(path, "w");
+        assert_non_null(out);
+        fputs(table[i].lines, out);
+        fclose(out);
+        for (size_t k = 0; k < 2; k++) {
+            struct pw_program p;
+            struct pw_error err = {0};
+            struct pw_functional_counts counts;
+            snprintf(text, sizeof text, "%s:graph=%s:format=snap", programs[k], path);
+            assert_int_equal(pw_program_parse(text, &p, &err), PW_OK);
+            enum pw_status status = pw_functional_run(&p, 1, true, NULL, NULL, &counts, &err);
+            assert_int_equal(status, table[i].message ? PW_USER_ERROR : PW_OK);
+            if (table[i].message)
+                assert_non_null(strstr(err.message, table[i].message));
+            pw_program_release(&p);
+        }
+    }
+    close(file);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -73,6 +114,7 @@ int main(void)
         cmocka_unit_test(fw_reads_three_distances_per_pair_and_step),
         cmocka_unit_test(bc_adds_over_every_edge_of_a_grid_both_ways),
         cmocka_unit_test(mst_joins_all_nodes_of_a_grid),
+        cmocka_unit_test(weights_of_a_file_are_whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

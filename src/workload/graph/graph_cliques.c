@@ -6,9 +6,9 @@
  * pairs an author, all authors of a paper have published before; otherwise all but one are new. Nodes are numbered as
  * they appear, so that those of one paper often lie side by side.
  * Somebody who has published before is an author of one of the latest papers, a fourth of all: the chance grows with
- * the number of papers, and nobody goes on for ever. Three in four of a paper's further authors come from papers of about
- * the same time as the one the first comes from, which gives the graph its communities. Both fourths are assumed. A
- * node's edges are in ascending order. */
+ * the number of papers, and nobody goes on for ever. Three in four of a paper's further authors come from papers of
+ * about the same time as the one the first comes from, which gives the graph its communities. Both fourths are assumed.
+ * A node's edges are in ascending order. */
 #include "workload/graph/graph.h"
 
 #include "workload/runtime/inputs.h"

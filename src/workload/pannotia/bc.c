@@ -1,8 +1,8 @@
 /* bc: betweenness centrality of Pannotia (Brandes's algorithm), source by source.
  *
  * Kept: one thread per node in CTAs of 128; per source a kernel that resets distances, path counts and dependencies,
- * one that clears a matrix of nodes x nodes ints (once meant for predecessors, and most of the traffic), a search level by
- * level in which nodes of the frontier reach their neighbours and add their path count to them, with a flag for the
+ * one that clears a matrix of nodes x nodes ints (once meant for predecessors, and most of the traffic), a search level
+ * by level in which nodes of the frontier reach their neighbours and add their path count to them, with a flag for the
  * host, and a way back over the turned graph that adds dependencies; the arrays and their order of allocation.
  * Changed: the original, in OpenCL, adds by loops of compare-and-swap; CUDA has an atomic addition. Who reaches a node
  * first, and in which order counts and dependencies add up, is decided once per launch, in canonical order: warp by
