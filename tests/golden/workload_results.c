@@ -233,6 +233,17 @@ static const char *const cases[] = {
     "mst:nodes=7000:kind=grid",
     "mst:nodes=900:iterations=2",
     "mst:scale=0.01",
+    "atax:nx=1:ny=1",
+    "atax:nx=300:ny=77:terms=0",
+    "atax:nx=33:ny=270:terms=50",
+    "atax:scale=0.001",
+    "mvt:n=1",
+    "mvt:n=289:terms=41",
+    "mvt:scale=0.001:terms=0",
+    "bicg:nx=1:ny=2:terms=1",
+    "bicg:nx=300:ny=77:terms=0",
+    "bicg:nx=33:ny=270:terms=50",
+    "bicg:scale=0.001",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
@@ -385,6 +396,7 @@ static void the_address_stream_follows_from_the_seed_alone(void **state)
         {"fw:nodes=60", true},
         {"bc:nodes=60", true},
         {"mst:nodes=2000:kind=grid", true},
+        {"atax:nx=40:ny=50", false},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         uint64_t first = run(table[i].text, 1, NULL).address_hash;
@@ -422,6 +434,9 @@ static void without_values_the_addresses_are_the_same(void **state)
                                         "stencil:nx=70:ny=13:nz=9:steps=2",
                                         "kmeans:points=1025:features=7",
                                         "dwt:width=133:height=41:levels=2",
+                                        "atax:nx=40:ny=300",
+                                        "mvt:n=70:terms=9",
+                                        "bicg:nx=40:ny=300",
                                         "pointer_chase:order=stride:bytes=1MB"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char off[128];
@@ -464,6 +479,9 @@ static void impossible_sizes_are_user_errors(void **state)
                                         "srad:rows=40",
                                         "srad:scale=1000000:values=off",
                                         "fdtd:scale=1000000:values=off",
+                                        "atax:nx=46340:scale=2:values=off",
+                                        "mvt:scale=1000000:values=off",
+                                        "bicg:scale=1000000:values=off",
                                         "pathfinder:columns=4000M:pyramid=127:scale=2:values=off",
                                         "2dconv:scale=1000000:values=off",
                                         "stencil:nx=1M:ny=1M:values=off",
