@@ -65,6 +65,7 @@ static const char *const programs[] = {
     "atax:nx=70:ny=45",
     "mvt:n=289:terms=21",
     "bicg:nx=45:ny=70",
+    "bh:bodies=150:sms=2",
     "gather:ctas=3:warps=2:iterations=2:table=1MB,HS:side=40:iterations=3",
     "BFS2:nodes=600,vecadd:ctas=2,pointer_chase:bytes=256KB:hops=50",
 };

@@ -244,6 +244,11 @@ static const char *const cases[] = {
     "bicg:nx=300:ny=77:terms=0",
     "bicg:nx=33:ny=270:terms=50",
     "bicg:scale=0.001",
+    "bh:bodies=1",
+    "bh:bodies=2:sms=1",
+    "bh:bodies=777:sms=1",
+    "bh:bodies=3001:sms=3:steps=2",
+    "bh:scale=0.01",
 };
 
 static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
@@ -397,6 +402,7 @@ static void the_address_stream_follows_from_the_seed_alone(void **state)
         {"bc:nodes=60", true},
         {"mst:nodes=2000:kind=grid", true},
         {"atax:nx=40:ny=50", false},
+        {"bh:bodies=200:sms=1", true},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         uint64_t first = run(table[i].text, 1, NULL).address_hash;
@@ -493,6 +499,7 @@ static void impossible_sizes_are_user_errors(void **state)
                                         "dwt:scale=10000:values=off",
                                         "heartwall:template=25:search=25",
                                         "heartwall:rows=599",
+                                        "bh:scale=1000000",
                                         "bfs:nodes=100:source=100",
                                         "bfs:nodes=1G:degree=4"};
     expect_user_errors(texts, sizeof texts / sizeof texts[0]);
