@@ -14,7 +14,7 @@ static uint32_t all_products(uint64_t word)
 /* The first TERMS columns by rows, the first TERMS rows by columns. */
 static uint32_t some_products(uint64_t word)
 {
-    return (word % NY < TERMS) + (word / NY < TERMS);
+    return (uint32_t)(word % NY < TERMS) + (uint32_t)(word / NY < TERMS);
 }
 
 /* So often, whatever the element: as many rows, columns or terms as there are, and once more where sums are loaded before

@@ -247,7 +247,8 @@ static const char *const cases[] = {
     "bh:bodies=1",
     "bh:bodies=2:sms=1",
     "bh:bodies=777:sms=1",
-    "bh:bodies=3001:sms=3:steps=2",
+    "bh:bodies=3001:sms=3:steps=2:forces=0",
+    "bh:bodies=1500:forces=333",
     "bh:scale=0.01",
 };
 

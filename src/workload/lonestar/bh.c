@@ -4,14 +4,15 @@
  * Kept: nine kernels with their grids, which are multiples of the number of SMs (`sms`; CTAs and threads are those for
  * Fermi, which has the registers that machine kepler has room for), the arrays and their order, twice as many nodes as
  * bodies, the opening rule, softening and time step. Bodies of a Plummer model come from the seed.
- * The original's inputs are 30,000 bodies and 50 steps, and larger ones; here one step is taken, as every step makes
- * the tree anew. */
+ * The original's inputs are 30,000 bodies and 50 steps, and larger ones. Here one step is taken, as every step makes
+ * the tree anew, and the forces of the first 8,192 bodies in the tree's order are computed (`forces`): those of all
+ * 65,536 would take a billion events. With two CTAs on each of 16 SMs that is how the launch begins. */
 #include "workload/lonestar/bh.h"
 
 enum { NODES_PER_SM = 1024, MAX_BODIES = 1 << 24, MAX_SMS = 1 << 12, BOX_CTAS_PER_SM = 3, LAUNCHES_PER_STEP = 8 };
 
 struct parameters {
-    uint32_t bodies, steps, sms;
+    uint32_t bodies, forces, steps, sms;
 };
 
 static void allocate(struct pw_bh *g)
@@ -92,9 +93,11 @@ static void bh_main(struct pw_host *h, const void *parameters)
         pw_host_fail(h, "there are at most %d bodies", MAX_BODIES);
     int32_t nodes = 2 * (int32_t)bodies, least = (int32_t)(NODES_PER_SM * p->sms);
     nodes = nodes < least ? least : nodes;
+    uint64_t forces = p->forces ? pw_host_scaled(h, p->forces, 1) : bodies;
     struct pw_bh g = {.host = h,
                       .bodies = (int32_t)bodies,
                       .nodes = (nodes + PW_WARP_LANES - 1) / PW_WARP_LANES * PW_WARP_LANES - 1,
+                      .forces = (int32_t)(forces < bodies ? forces : bodies),
                       .sms = p->sms,
                       .log = {.host = h}};
     allocate(&g);
@@ -108,8 +111,10 @@ static void bh_main(struct pw_host *h, const void *parameters)
 }
 
 static const struct pw_option rows[] = {
-    {"bodies", PW_OPTION_COUNT, offsetof(struct parameters, bodies), 1, MAX_BODIES, "64k", "bodies", NULL,
+    {"bodies", PW_OPTION_COUNT, offsetof(struct parameters, bodies), 1, MAX_BODIES, "65536", "bodies", NULL,
      "bodies of the cluster", false},
+    {"forces", PW_OPTION_COUNT, offsetof(struct parameters, forces), 0, MAX_BODIES, "8192", "bodies", NULL,
+     "at most so many bodies have their forces computed; 0: all, as the original", false},
     {"steps", PW_OPTION_COUNT, offsetof(struct parameters, steps), 1, 1 << 20, "1", "steps", NULL,
      "time steps, of eight launches each", false},
     {"sms", PW_OPTION_COUNT, offsetof(struct parameters, sms), 1, MAX_SMS, "16", "SMs", NULL,
@@ -117,7 +122,7 @@ static const struct pw_option rows[] = {
     {0},
 };
 
-static const struct pw_preset presets[] = {{"small", "bodies=30000:steps=50"}, {0}};
+static const struct pw_preset presets[] = {{"small", "bodies=30000:forces=0:steps=50"}, {0}};
 
 const struct pw_workload pw_workload_bh = {
     .name = "bh",

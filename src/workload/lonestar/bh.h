@@ -44,7 +44,8 @@ struct pw_bh {
     struct pw_host *host;
     struct pw_array arrays[PW_BH_ARRAY_COUNT];
     int32_t bodies, nodes;
-    uint32_t sms; /* grids are multiples of it */
+    int32_t forces; /* of the first so many bodies in the tree's order */
+    uint32_t sms;   /* grids are multiples of it */
     struct pw_bh_log log;
     void *scratch;
     size_t scratch_bytes;
