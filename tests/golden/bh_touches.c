@@ -2,9 +2,7 @@
  * summed and sorted once, and the walk for the forces looks at nodes with all lanes together. */
 #include "touches.h"
 
-#include <stdlib.h>
-
-enum { BODIES = 500, NODES = 1023, CTAS = 3, AXES = 3 };
+enum { BODIES = 500, NODES = 1023, AXES = 3 };
 enum { ERROR, CHILD, MASS, POS, VEL = POS + AXES, ACC = VEL + AXES, COUNT = ACC + AXES, START, SORTED };
 static const char program[] = "bh:bodies=500:sms=1:forces=0";
 
@@ -67,13 +65,12 @@ static void the_tree_is_built_by_compare_and_swap(void **state)
     (void)state;
     assert_int_equal(count_kernel(program, "TreeBuildingKernel").launches, 9);
     uint64_t swaps = sum(PW_OP_ATOMIC_RETURN, CHILD, 0, TOUCHED_WORDS);
-    uint64_t splits = 0, loads_of_bodies = sum(PW_OP_LOAD, POS, 0, BODIES);
+    uint64_t loads_of_bodies = sum(PW_OP_LOAD, POS, 0, BODIES);
     assert_true(swaps >= BODIES);
     for (unsigned axis = 1; axis < AXES; axis++)
         assert_int_equal(sum(PW_OP_LOAD, POS + axis, 0, BODIES), loads_of_bodies);
-    /* a body is loaded when its turn comes and when a cell is made around it; a cell gets the old body, and each that is
-     * not the first of its subtree is linked at once, the first behind a barrier; the new body is stored once */
-    splits = loads_of_bodies - BODIES;
+    /* a body is loaded when its turn comes, and once for each cell that is made around it */
+    uint64_t splits = loads_of_bodies - BODIES;
     count_kernel(program, "SummarizationKernel");
     assert_int_equal(cells_summed(), splits + 1);
 }
@@ -110,14 +107,13 @@ static void every_body_is_sorted_into_one_place(void **state)
 static void the_warp_walks_as_one_and_stores_every_acceleration(void **state)
 {
     (void)state;
-    struct pw_functional_counts c = count_kernel(program, "ForceCalculationKernel");
+    count_kernel(program, "ForceCalculationKernel");
     uint64_t walks = (BODIES + 31) / 32;
     for (unsigned axis = 0; axis < AXES; axis++)
         expect_touches(PW_OP_STORE, ACC + axis, BODIES, once);
     expect_touches(PW_OP_LOAD, SORTED, BODIES, once);
     /* all but the list and the bodies' own places */
     assert_int_equal(loads - uniform, 4 * walks);
-    assert_true(c.warp_instructions > 100 * loads / 10);
 }
 
 static void a_limit_on_forces_leaves_the_tree(void **state)

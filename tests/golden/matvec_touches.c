@@ -17,8 +17,8 @@ static uint32_t some_products(uint64_t word)
     return (uint32_t)(word % NY < TERMS) + (uint32_t)(word / NY < TERMS);
 }
 
-/* So often, whatever the element: as many rows, columns or terms as there are, and once more where sums are loaded before
- * the first product or cleared. */
+/* So often, whatever the element: as many rows, columns or terms as there are, and once more where sums are loaded
+ * before the first product or cleared. */
 #define DEFINE_TIMES(name, number)                                                                                     \
     static uint32_t name(uint64_t word)                                                                                \
     {                                                                                                                  \

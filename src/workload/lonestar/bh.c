@@ -1,12 +1,12 @@
 /* bh: Barnes-Hut of LonestarGPU 2.0 (Burtscher and Pingali, 2011), gravity among the bodies of a star cluster through
  * an octree.
  *
- * Kept: nine kernels with their grids, which are multiples of the number of SMs (`sms`; CTAs and threads are those for
- * Fermi, which has the registers that machine kepler has room for), the arrays and their order, twice as many nodes as
- * bodies, the opening rule, softening and time step. Bodies of a Plummer model come from the seed.
- * The original's inputs are 30,000 bodies and 50 steps, and larger ones. Here one step is taken, as every step makes
- * the tree anew, and the forces of the first 8,192 bodies in the tree's order are computed (`forces`): those of all
- * 65,536 would take a billion events. With two CTAs on each of 16 SMs that is how the launch begins. */
+ * Kept: nine kernels with their grids, which are multiples of the number of SMs (`sms`), in CTAs of the sizes for
+ * Fermi, as those for Kepler would not fit into the 16,384 registers of an SM of machine kepler; the arrays and their
+ * order, twice as many nodes as bodies, the opening rule, softening and time step. Bodies of a Plummer model come from
+ * the seed. The original's inputs are 30,000 bodies and 50 steps, and larger ones. Here one step is taken, as every
+ * step makes the tree anew, and the forces of the first 8,192 bodies in the tree's order are computed (`forces`): those
+ * of all 65,536 would take a billion events. With two CTAs on each of 16 SMs that is how the launch begins. */
 #include "workload/lonestar/bh.h"
 
 enum { NODES_PER_SM = 1024, MAX_BODIES = 1 << 24, MAX_SMS = 1 << 12, BOX_CTAS_PER_SM = 3, LAUNCHES_PER_STEP = 8 };

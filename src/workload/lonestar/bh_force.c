@@ -2,11 +2,11 @@
  *
  * The bodies of a warp are neighbours in the tree, and the warp walks it as one: all lanes look at the same node, and a
  * cell is opened unless it is far enough away for every one of them (farther than twice the width of the cell it is in,
- * over a tolerance of 0.5). The stack, one for each warp, is in shared memory. Then every thread moves its bodies.
- * The forces of the first `forces` bodies in the tree's order are computed, which is how the whole launch begins.
- * The original's loads are volatile; here they are cached as others are.
- * Instruction counts, loads in flight, shared memory and registers are those of the kernels as nvcc 13 compiles them for
- * sm_90; the motion, in CTAs of 1,024 threads, takes 24 registers there, of which machine kepler has 16 for each. */
+ * over a tolerance of 0.5). The stack, one for each warp, is in shared memory. Then every thread moves its bodies. The
+ * forces of the first `forces` bodies in the tree's order are computed, which is how the whole launch begins. The
+ * original's loads are volatile; here they are cached as others are. Instruction counts, loads in flight, shared memory
+ * and registers are those of the kernels as nvcc 13 compiles them for sm_90; the motion, in CTAs of 1,024 threads,
+ * takes 24 registers there, of which machine kepler has 16 for each. */
 #include "workload/lonestar/bh.h"
 
 #include <math.h>

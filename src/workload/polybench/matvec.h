@@ -6,9 +6,9 @@
  * every step stores the sum so far. CTAs have 256 threads, as in PolyBench/GPU 1.0 (later versions run the same code in
  * CTAs of 32x8 whose eight warps all do the same).
  *
- * `terms` limits how many products each sum has. Nearly every access of the row kernel is a page walk on machine kepler,
- * and a run with all 4,096 products takes 190 million events; by default each sum has half of them. What is left out is
- * more of the same: lanes, pitch, launches and allocations stay. */
+ * `terms` limits how many products each sum has. Nearly every access of the row kernel is a page walk on machine
+ * kepler, and a run with all 4,096 products takes 190 million events; by default each sum has half of them. What is
+ * left out is more of the same: lanes, pitch, launches and allocations stay. */
 #ifndef PW_WORKLOAD_MATVEC_H
 #define PW_WORKLOAD_MATVEC_H
 
