@@ -92,14 +92,14 @@ static enum pw_status map_page(struct pw_address_space *a, pw_vpn vpn, pw_pfn fr
     return pw_page_table_map(a->table, vpn, pw_frame_word(frame, r ? r->denied : 0), a->order, NULL);
 }
 
-/* `stays`: the page is still its allocation's. Only policies that tell large frames apart want to know about
- * regions. */
+/* `stays`: the page is still its allocation's. Not every policy wants to know about regions. */
 static struct pw_frame_request request_for(const struct pw_address_space *a, pw_vpn vpn, bool stays)
 {
     return (struct pw_frame_request){.owner = owner_of(a),
                                      .vpn = vpn,
                                      .order = a->order,
-                                     .whole_region = stays && a->physical->policy->blocks && fills_region(a, vpn)};
+                                     .whole_region =
+                                         stays && a->physical->policy->asks_regions && fills_region(a, vpn)};
 }
 
 /* Takes the mapping away and gives the frame back. `stays`: the page is still its allocation's and may come back. */

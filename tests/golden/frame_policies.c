@@ -1,8 +1,8 @@
 /* What each frame policy makes of two programs that start together, each with 5 MiB: two whole 2 MiB regions and a
  * half.
  *
- * One row for each policy. The numbers of first-free and contiguity follow from their rules; that of random is
- * recorded. */
+ * One row for each policy. The numbers of first-free, contiguity and chunks follow from their rules; that of random
+ * is recorded. */
 #include "timed.h"
 
 #include <stdio.h>
@@ -18,6 +18,8 @@ static const struct {
     {"random", 0, 473, 0},
     /* Three large frames each; page tables lie elsewhere. */
     {"contiguity", 4, 0, 12 << 20},
+    /* The halves take 16 small pieces each and the page tables one: 33, of which 32 fill the first block. */
+    {"chunks", 4, 1, 0},
 };
 
 static unsigned count_coalescible(const struct timed *t)
