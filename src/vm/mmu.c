@@ -231,6 +231,26 @@ static void serve_waiting(struct pw_mmu *m, pw_cycle now)
     }
 }
 
+/* What goes into the L2 TLB late names its page, the page's size and its address space in one word. */
+enum { LATE_ORDER_SHIFT = 8, LATE_VPN_SHIFT = 16 };
+
+static void fill_late(void *object, uint64_t argument, pw_cycle now)
+{
+    struct pw_mmu *m = object;
+    (void)now;
+    pw_tlb_insert_late(&m->tlb.tlb, (pw_asid)argument, (pw_vpn){argument >> LATE_VPN_SHIFT},
+                       (uint8_t)(argument >> LATE_ORDER_SHIFT));
+    m->absent = NULL;
+}
+
+static void await_late(struct pw_mmu *m, const struct pw_tlb_miss *page, uint8_t order, pw_cycle now)
+{
+    pw_cycle cycles = pw_tlb_late(&m->tlb.tlb, page->asid, page->vpn, order);
+    if (cycles != PW_NEVER)
+        pw_events_post(m->wiring.events, now + cycles, fill_late, m,
+                       page->vpn.v << LATE_VPN_SHIFT | (uint64_t)order << LATE_ORDER_SHIFT | page->asid);
+}
+
 /* Answers all that wait for a page. One of them that may is enough to put the translation into the L2 TLB. */
 static void answer(struct pw_mmu *m, struct pw_tlb_request *first, struct pw_translation translation,
                    enum pw_translation_source source, pw_cycle now)
@@ -247,6 +267,8 @@ static void answer(struct pw_mmu *m, struct pw_tlb_request *first, struct pw_tra
     bool others = pw_l2_tlb_fill(&m->tlb, &page, translation, source, fill & PW_FILL_L2);
     if (m->absent && (others || (page.vpn.v ^ m->absent->miss.vpn.v) >> translation.order == 0))
         m->absent = NULL;
+    if (source == PW_FROM_WALK && fill & PW_FILL_L2)
+        await_late(m, &page, translation.order, now);
 }
 
 static void fault_heard(void *object, uint64_t argument, pw_cycle now)

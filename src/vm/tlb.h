@@ -113,6 +113,21 @@ static inline bool pw_tlb_reads_lines(const struct pw_tlb *t)
     return (t->base.state && t->base.policy->reads_lines) || (t->large.state && t->large.policy->reads_lines);
 }
 
+/* In how many cycles more goes in, beside a walked translation that has just gone in; PW_NEVER: nothing does. */
+static inline pw_cycle pw_tlb_late(const struct pw_tlb *t, pw_asid asid, pw_vpn vpn, uint8_t order)
+{
+    const struct pw_tlb_array *a = order == PW_PAGE_2M ? &t->large : &t->base;
+    return a->state && a->policy->late ? a->policy->late(a->state, (struct pw_tlb_key){vpn.v >> a->order, asid})
+                                       : PW_NEVER;
+}
+
+/* It goes in. */
+static inline void pw_tlb_insert_late(struct pw_tlb *t, pw_asid asid, pw_vpn vpn, uint8_t order)
+{
+    const struct pw_tlb_array *a = order == PW_PAGE_2M ? &t->large : &t->base;
+    a->policy->insert_late(a->state, (struct pw_tlb_key){vpn.v >> a->order, asid});
+}
+
 /* Shootdown: drops every translation of pages that overlap [first, outer). Returns how many. */
 unsigned pw_tlb_invalidate(struct pw_tlb *t, pw_asid asid, pw_vpn first, pw_vpn outer);
 

@@ -22,7 +22,7 @@ struct pw_tlb_shape {
     uint32_t ways;     /* 0: fully associative */
     uint32_t subpages; /* pages per entry under one tag, each with its own valid bit: 1 but for sectored TLBs */
     uint8_t order;     /* page size, enum pw_page_order */
-    const struct pw_page_table *const *tables; /* by asid; only the ideal organisation looks there */
+    const struct pw_page_table *const *tables; /* by asid, as they are at any time */
     uint64_t seed;                             /* of the run */
     const char *stream;                        /* of random numbers that is this array's alone; while it is made */
 };
@@ -59,6 +59,11 @@ struct pw_tlb_policy {
      * reads none, or where the translation does not come from a walk. What it says may go in too, as a part of the same
      * entry. */
     void (*insert)(void *state, struct pw_tlb_key key, pw_pfn frame, const struct pw_tlb_line *line);
+    /* NULL, or in how many cycles something that a walk of another table finds goes in beside a translation that a page
+     * walk has just put in; PW_NEVER: nothing does. */
+    pw_cycle (*late)(const void *state, struct pw_tlb_key key);
+    /* Puts it in, as it is by then: the page may have moved or gone. NULL where `late` is. */
+    void (*insert_late)(void *state, struct pw_tlb_key key);
     /* Drops every translation of [first, outer) of this address space and no other; returns how many. */
     unsigned (*invalidate)(void *state, pw_asid asid, uint64_t first, uint64_t outer);
     /* Everything stored, for the identity "every TLB entry maps to the same frame as the page table". */
