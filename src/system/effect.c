@@ -83,6 +83,11 @@ const struct pw_effect_rule pw_effect_rules[] = {
      NULL,
      false},
     ARRAYS_OF("l1_tlb"),
+    {"l1_tlb.organisation.ranges l1_tlb.organisation.walk l1_tlb.large_organisation.ranges "
+     "l1_tlb.large_organisation.walk",
+     {{0}},
+     "only page walks find ranges, and they fill the L2 TLB",
+     false},
     ARRAYS_OF("l2_tlb"),
     WHERE_IT_MISSES("sim.snapshots", "l2_tlb", {0}),
     WHERE_IT_MISSES("walk.* pwc.* l2.walks l2.walks.*", "l2_tlb", {"l2_tlb.enabled", "off"}, {"paging.mode", "!free"}),

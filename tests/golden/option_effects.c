@@ -52,6 +52,18 @@ static const struct setting two_mb_alone = {"mosaic",
                                              "l1_tlb.large_organisation=plain", "l2_tlb.large_organisation=plain"}};
 static const struct setting small_l2_tlb = {
     "mosaic", "gpu-mmu", GATHER, {"sm.count=2", "l1_tlb.base_entries=4", "l2_tlb.base_entries=64"}};
+static const struct setting ranges = {
+    "kepler", "range-tlb", GATHER, {"sm.count=2", "l1_tlb.base_entries=8", "l2_tlb.base_entries=64"}};
+static const struct setting large_ranges = {"mosaic",
+                                            "gpu-mmu-2m",
+                                            "gather:table=64MB:ctas=8:iterations=2",
+                                            {"sm.count=2", "l1_tlb.large_as_base=off", "l2_tlb.large_as_base=off",
+                                             "l1_tlb.large_entries=4", "l2_tlb.large_entries=8",
+                                             "l2_tlb.large_organisation=range"}};
+static const struct setting l1_ranges = {
+    "kepler", "gpu-mmu", GATHER, {"sm.count=2", "l1_tlb.base_entries=8", "l1_tlb.organisation=range"}};
+static const struct setting large_l1_ranges = {
+    "mosaic", "gpu-mmu-2m", GATHER, {"sm.count=2", "l1_tlb.large_organisation=range"}};
 static const struct setting sparse_tables = {
     "mosaic", "mask-cache", GATHER, {"sm.count=2", "l1_tlb.base_entries=8", "l2.bytes=64KB", "page.entry_stride=128"}};
 static const struct setting fixed_walks = {"kepler", "gpu-mmu", GATHER, {"sm.count=2"}};
@@ -66,6 +78,7 @@ static const struct setting bulk_copies = {
     GATHER,
     {"sm.count=2", "dram.bytes=64MB", "page.fragmentation=100", "page.occupancy=10"}};
 static const struct setting scattered = {"mosaic", "gpu-mmu", GATHER, {"sm.count=2", "page.frames=random"}};
+static const struct setting pieces = {"mosaic", "gpu-mmu", GATHER, {"sm.count=2", "page.frames=chunks"}};
 static const struct setting reused = {"mosaic", "gpu-mmu", "LUD:scale=0.02", {"sm.count=2"}};
 static const struct setting slow_walks = {"kepler", "gpu-mmu", GATHER, {"sm.count=2", "walk.latency=100000"}};
 static const struct setting migrating = {
@@ -117,8 +130,12 @@ static const struct row rows[] = {
     {"sm.serial", &plain, "off", "on"},
     {"l1_tlb.organisation", &plain, "plain", "ideal"},
     {"l1_tlb.organisation.replacement", &plain, "lru", "random"},
+    {"l1_tlb.organisation.ranges", &l1_ranges, "32", "0"},
+    {"l1_tlb.organisation.walk", &l1_ranges, "500", "5000"},
     {"l1_tlb.large_organisation", &two_mb, "same", "ideal"},
     {"l1_tlb.large_organisation.replacement", &two_mb_alone, "lru", "random"},
+    {"l1_tlb.large_organisation.ranges", &large_l1_ranges, "32", "0"},
+    {"l1_tlb.large_organisation.walk", &large_l1_ranges, "500", "5000"},
     {"l1_tlb.base_entries", &plain, "8", "16"},
     {"l1_tlb.base_ways", &plain, "0", "1"},
     {"l1_tlb.base_subpages", &fixed_walks, "1", "4"},
@@ -131,8 +148,12 @@ static const struct row rows[] = {
     {"l1_tlb.on_miss", &plain, "nonblocking", "stall_lsu"},
     {"l2_tlb.organisation", &plain, "plain", "ideal"},
     {"l2_tlb.organisation.replacement", &small_l2_tlb, "lru", "random"},
+    {"l2_tlb.organisation.ranges", &ranges, "32", "0"},
+    {"l2_tlb.organisation.walk", &ranges, "500", "5000"},
     {"l2_tlb.large_organisation", &two_mb, "same", "ideal"},
     {"l2_tlb.large_organisation.replacement", &two_mb_alone, "lru", "random"},
+    {"l2_tlb.large_organisation.ranges", &large_ranges, "32", "0"},
+    {"l2_tlb.large_organisation.walk", &large_ranges, "500", "5000"},
     {"l2_tlb.base_entries", &plain, "512", "64"},
     {"l2_tlb.base_ways", &small_l2_tlb, "0", "1"},
     {"l2_tlb.base_subpages", &small_l2_tlb, "1", "4"},
@@ -165,6 +186,8 @@ static const struct row rows[] = {
     {"page.size", &plain, "4KB", "64KB"},
     {"page.entry_stride", &plain, "8", "128"},
     {"page.frames", &plain, "first-free", "random"},
+    {"page.frames.large", &pieces, "2MB", "64KB"},
+    {"page.frames.small", &pieces, "64KB", "2MB"},
     {"page.fragmentation", &plain, "0", "90"},
     {"page.occupancy", &fragmented, "10", "20"},
     {"coalesce.policy", &fragmented, "in-place", "none"},
@@ -262,7 +285,12 @@ static const struct row rows[] = {
 static const char gives_up[] = "sim.progress_limit";
 
 /* The table of effects says of these that they never matter. */
-static const char *const never_matter[] = {"compact.threshold", "gpu.count"};
+static const char *const never_matter[] = {"compact.threshold",
+                                           "gpu.count",
+                                           "l1_tlb.organisation.ranges",
+                                           "l1_tlb.organisation.walk",
+                                           "l1_tlb.large_organisation.ranges",
+                                           "l1_tlb.large_organisation.walk"};
 
 static bool never_matters(const char *option)
 {
