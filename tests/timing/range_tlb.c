@@ -66,6 +66,27 @@ static void a_range_is_there_when_its_own_walk_has_ended(void **state)
     assert_int_equal(latest("l2_tlb.distance=17"), latest("l2_tlb.distance=10") + 2 * 7);
 }
 
+static void load_pages_at_once(struct pw_warp *w, struct timed *t)
+{
+    timed_load_lanes(w, t, PW_PAGE_BYTES, 8, PW_PAGE_BYTES);
+    pw_use(w);
+}
+
+/* Eight misses of one range with one miss register: the second is walked, since it comes before the range; the third
+ * waits, is known to be absent by then, and finds the range all the same. */
+static void who_waits_for_a_register_finds_a_range_that_comes_meanwhile(void **state)
+{
+    (void)state;
+    struct timed t = {
+        .design = "range-tlb",
+        .kernel = load_pages_at_once,
+        .sets = {"l2_tlb.mshrs=1", "walk.model=fixed", "l2_tlb.organisation.walk=100", "l1_tlb.on_miss=nonblocking"}};
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "l2_tlb.lookups"), 8);
+    assert_int_equal(timed_count(&t, "walk.count"), 2);
+    timed_end(&t);
+}
+
 static uint64_t cycles_of(struct timed t, uint64_t *out_hits)
 {
     timed_run(&t);
@@ -164,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_range_is_there_when_its_own_walk_has_ended),
+        cmocka_unit_test(who_waits_for_a_register_finds_a_range_that_comes_meanwhile),
         cmocka_unit_test(ranges_are_as_good_as_the_allocator),
         cmocka_unit_test(large_pages_have_ranges_of_their_own),
         cmocka_unit_test(ranges_stay_right_while_pages_change),
