@@ -95,11 +95,11 @@ static enum pw_status map_page(struct pw_address_space *a, pw_vpn vpn, pw_pfn fr
 /* `stays`: the page is still its allocation's. Not every policy wants to know about regions. */
 static struct pw_frame_request request_for(const struct pw_address_space *a, pw_vpn vpn, bool stays)
 {
+    const struct pw_frame_policy *p = a->physical->policy;
     return (struct pw_frame_request){.owner = owner_of(a),
                                      .vpn = vpn,
                                      .order = a->order,
-                                     .whole_region =
-                                         stays && a->physical->policy->asks_regions && fills_region(a, vpn)};
+                                     .whole_region = stays && (p->blocks || p->asks_regions) && fills_region(a, vpn)};
 }
 
 /* Takes the mapping away and gives the frame back. `stays`: the page is still its allocation's and may come back. */

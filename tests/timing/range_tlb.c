@@ -96,8 +96,8 @@ static uint64_t cycles_of(struct timed t, uint64_t *out_hits)
     return cycles;
 }
 
-/* comp-sec53-range-os: the range TLB lives on contiguity that the operating system makes. Without any it is the baseline
- * to the cycle; the longer the pieces, the fewer walks. */
+/* comp-sec53-range-os: the range TLB lives on contiguity that the operating system makes. Without any it is the
+ * baseline to the cycle; the longer the pieces, the fewer walks. */
 static void ranges_are_as_good_as_the_allocator(void **state)
 {
     (void)state;

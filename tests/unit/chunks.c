@@ -1,5 +1,5 @@
-/* Frames in pieces of 2 MiB and 64 KiB (policy/frame/chunks.c): what lies together, in which order pieces come, and what
- * happens when they run out. */
+/* Frames in pieces of 2 MiB and 64 KiB (policy/frame/chunks.c): what lies together, in which order pieces come, and
+ * what happens when they run out. */
 #include "policies.h"
 #include "policy/frame/frame_policy.h"
 

@@ -213,7 +213,7 @@ static bool find_left_over(struct state *s, const struct pw_frames *frames, enum
         bool is_free_block = !block_of(s, *out)->used;
         if (!is_free_block && !is_in_piece(s, *out))
             return true;
-        at.v = (out->v | ((is_free_block ? BLOCK_PAGES : 1 << GROUP_ORDER) - 1)) + 1;
+        at.v = (out->v | ((is_free_block ? BLOCK_PAGES : 1U << GROUP_ORDER) - 1)) + 1;
     }
     return false;
 }
@@ -346,7 +346,7 @@ const struct pw_frame_policy pw_frame_policy_chunks = {
              .state_bytes = sizeof(struct state),
              .more_bytes = more_bytes,
              .init = init},
-    .asks_regions = true,
     .allocate = allocate,
     .release = release,
+    .asks_regions = true,
 };

@@ -494,7 +494,6 @@ const struct pw_frame_policy pw_frame_policy_contiguity = {
              .state_bytes = sizeof(struct state),
              .init = init,
              .more_bytes = more_bytes},
-    .asks_regions = true,
     .allocate = allocate,
     .release = release,
     .blocks = &blocks,

@@ -59,8 +59,8 @@ struct pw_frame_policy {
     bool (*allocate)(void *state, struct pw_frames *frames, const struct pw_frame_request *request, pw_pfn *out);
     /* Gives it back. */
     void (*release)(void *state, struct pw_frames *frames, const struct pw_frame_request *request, pw_pfn at);
-    bool asks_regions;                    /* whether it wants to know whole_region, which is false otherwise */
-    const struct pw_frame_blocks *blocks; /* NULL: the policy does not tell large frames apart */
+    const struct pw_frame_blocks *blocks; /* NULL: the policy does not tell large frames apart, */
+    bool asks_regions;                    /* but may want to know whole_region all the same, else false */
 };
 
 extern const struct pw_policy_family pw_frame_family;

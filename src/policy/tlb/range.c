@@ -15,11 +15,11 @@
  *
  * Translations that come from elsewhere than a walk fill page entries only, so in an L1 TLB there are never ranges.
  *
- * Not modelled: what it costs the operating system to make ranges. Frames lie as page.frames puts them, and nobody moves
- * pages to make runs longer. The paper's reference (Translation Ranger, ISCA 2019) reports under 2% of run time for
- * that on a CPU; the paper says it is far more on a GPU and gives no number. Nor does a range walk take a page walker
- * or read memory: `walk` is all that it costs. Its default is the paper's page walk of 500 cycles (Table 3), as the
- * table of ranges is a tree in memory too. */
+ * Not modelled: what it costs the operating system to make ranges. Frames lie as page.frames puts them, and nobody
+ * moves pages to make runs longer. The paper's reference (Translation Ranger, ISCA 2019) reports under 2% of run time
+ * for that on a CPU; the paper says it is far more on a GPU and gives no number. Nor does a range walk take a page
+ * walker or read memory: `walk` is all that it costs. Its default is the paper's page walk of 500 cycles (Table 3), as
+ * the table of ranges is a tree in memory too. */
 #include "policy/tlb/tlb_policy.h"
 #include "sim/cost.h"
 #include "vm/page_table.h"
