@@ -177,7 +177,12 @@ void pw_cta_warp_exited(struct pw_sm *sm, uint32_t slot, pw_cycle now)
 
 static void begin_dispatch(void *object, uint64_t app, pw_cycle now)
 {
-    pw_gpu_dispatch(object, (unsigned)app, now);
+    struct pw_gpu *g = object;
+    pw_tlb_launch(pw_mmu_tlb(g->mmu), (pw_asid)app);
+    for (uint32_t i = 0; i < g->config.sm.count; i++)
+        if (g->sms[i].app == app)
+            pw_tlb_launch(&g->sms[i].tlb, (pw_asid)app);
+    pw_gpu_dispatch(g, (unsigned)app, now);
 }
 
 enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_launch *launch, pw_cycle now,

@@ -65,6 +65,19 @@ static const char never_misses[] = "such a TLB never misses";
         tlb ".large_entries " tlb ".large_ways", {{tlb ".large_as_base", "off"}}, NULL, false                          \
     }
 
+/* What a compressed array makes of its options; the first argument is the option that chooses it. */
+#define COMPRESSION_OF(chosen)                                                                                         \
+    {chosen ".virtual_bits " chosen ".physical_bits " chosen ".ratio " chosen ".counter " chosen                       \
+            ".consecutive " chosen ".sets_per_base " chosen ".search " chosen ".first_base",                           \
+     {{chosen ".share", "!0"}},                                                                                        \
+     NULL,                                                                                                             \
+     false},                                                                                                           \
+        {chosen ".consecutive", {{chosen ".counter", "!0"}}, NULL, false},                                             \
+        {chosen ".search", {{chosen ".counter", "!0"}, {chosen ".first_base", "launch"}}, NULL, false},                \
+    {                                                                                                                  \
+        chosen ".search", {{chosen ".share", "!100"}}, NULL, false                                                     \
+    }
+
 /* An option must satisfy every row that is about it; the first that fails is the reason given. */
 const struct pw_effect_rule pw_effect_rules[] = {
     {"uvm.* link.*", {{"paging.mode", "!free"}}, "designs uvm-* page on demand", false},
@@ -89,6 +102,10 @@ const struct pw_effect_rule pw_effect_rules[] = {
      "only page walks find ranges, and they fill the L2 TLB",
      false},
     ARRAYS_OF("l2_tlb"),
+    COMPRESSION_OF("l1_tlb.organisation"),
+    COMPRESSION_OF("l1_tlb.large_organisation"),
+    COMPRESSION_OF("l2_tlb.organisation"),
+    COMPRESSION_OF("l2_tlb.large_organisation"),
     WHERE_IT_MISSES("sim.snapshots", "l2_tlb", {0}),
     WHERE_IT_MISSES("walk.* pwc.* l2.walks l2.walks.*", "l2_tlb", {"l2_tlb.enabled", "off"}, {"paging.mode", "!free"}),
     {"walk.latency", {{"walk.model", "fixed"}}, NULL, true},

@@ -95,7 +95,7 @@ void pw_mmu_on_walk(struct pw_mmu *m, pw_walked_fn *walked, void *listener);
 /* Lookups in the L2 TLB and those that hit, of an application since the beginning of the run. */
 void pw_mmu_l2_tlb_use(const void *mmu, unsigned app, uint64_t *out_lookups, uint64_t *out_hits);
 
-/* The L2 TLB, for snapshots of it, and the bypass cache, for tests that break either. */
+/* The L2 TLB, which is told of launches and of which snapshots are taken, and the bypass cache. */
 struct pw_tlb *pw_mmu_tlb(struct pw_mmu *m);
 struct pw_bypass_tlb *pw_mmu_bypass_tlb(struct pw_mmu *m);
 

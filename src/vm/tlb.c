@@ -234,6 +234,18 @@ unsigned pw_tlb_invalidate(struct pw_tlb *t, pw_asid asid, pw_vpn first, pw_vpn 
     return invalidate_array(&t->base, asid, first, outer) + invalidate_array(&t->large, asid, first, outer);
 }
 
+static void launch_array(struct pw_tlb_array *a, pw_asid asid)
+{
+    if (a->state && a->policy->launch)
+        a->policy->launch(a->state, asid);
+}
+
+void pw_tlb_launch(struct pw_tlb *t, pw_asid asid)
+{
+    launch_array(&t->base, asid);
+    launch_array(&t->large, asid);
+}
+
 static const char *permissions_of(unsigned denied)
 {
     static const char *const texts[] = {"", " (write only)", " (read only)", " (neither read nor write)"};

@@ -131,6 +131,9 @@ static inline void pw_tlb_insert_late(struct pw_tlb *t, pw_asid asid, pw_vpn vpn
 /* Shootdown: drops every translation of pages that overlap [first, outer). Returns how many. */
 unsigned pw_tlb_invalidate(struct pw_tlb *t, pw_asid asid, pw_vpn first, pw_vpn outer);
 
+/* A kernel of this application is launched, and nothing of it has come in yet. */
+void pw_tlb_launch(struct pw_tlb *t, pw_asid asid);
+
 /* Whether this TLB's answer is the frame word of the page. */
 static inline bool pw_tlb_is_right(const struct pw_tlb *t, const struct pw_page_table *table, pw_vpn vpn, pw_pfn word)
 {

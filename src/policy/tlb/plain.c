@@ -15,7 +15,7 @@
  * both cases an empty one where there is one. The order of use is kept either way, so that nothing but the replacement
  * asks. */
 #include "policy/tlb/narrow.h"
-#include "policy/tlb/tlb_policy.h"
+#include "policy/tlb/shape.h"
 #include "policy/tlb/wide.h"
 #include "sim/divisor.h"
 #include "sim/random.h"
@@ -96,24 +96,14 @@ static inline struct place place_of(const struct plain *t, struct pw_tlb_key key
     return (struct place){tag_of(block, key.asid), set_of(t, block), (uint32_t)key.page & t->subpage_mask};
 }
 
-static uint32_t ways_of(const struct pw_tlb_shape *shape)
-{
-    return shape->ways ? shape->ways : shape->entries;
-}
-
-static uint32_t sets_of(const struct pw_tlb_shape *shape)
-{
-    return shape->entries ? shape->entries / ways_of(shape) : 1;
-}
-
 static bool is_wide(const struct pw_tlb_shape *shape)
 {
-    return shape->entries && ways_of(shape) > NARROW_MAX_WAYS;
+    return shape->entries && tlb_ways(shape) > NARROW_MAX_WAYS;
 }
 
 static struct narrow narrow_of(const struct pw_tlb_shape *shape)
 {
-    return narrow_shape(shape->entries ? ways_of(shape) : 1, shape->subpages);
+    return narrow_shape(shape->entries ? tlb_ways(shape) : 1, shape->subpages);
 }
 
 static struct wide wide_shape(const struct pw_tlb_shape *shape)
@@ -138,11 +128,9 @@ static enum pw_status check_shape(const struct pw_tlb_shape *shape, struct pw_er
     if (shape->entries > 1U << 28)
         return pw_fail(err, PW_USER_ERROR, "a TLB of %u entries is too large; give at most %u", shape->entries,
                        1U << 28);
-    if (shape->ways && shape->entries % shape->ways)
-        return pw_fail(err, PW_USER_ERROR,
-                       "a TLB of %u entries cannot have %u ways; give ways that divide the entries, or 0 for fully "
-                       "associative",
-                       shape->entries, shape->ways);
+    enum pw_status status = tlb_check_sets(shape, err);
+    if (status != PW_OK)
+        return status;
     if (is_wide(shape) && (uint64_t)shape->entries * wide_shape(shape).step >= WIDE_NONE)
         return pw_fail(err, PW_USER_ERROR, "a TLB of %u entries of %u pages each is too large; give fewer",
                        shape->entries, shape->subpages);
@@ -157,9 +145,9 @@ static size_t more_bytes(const struct pw_policy_setup *setup)
     if (check_shape(shape, &err) != PW_OK)
         return 0; /* init says so */
     if (!is_wide(shape))
-        return (size_t)sets_of(shape) * narrow_of(shape).stride;
+        return (size_t)tlb_sets(shape) * narrow_of(shape).stride;
     size_t buckets = (size_t)1 << (64 - wide_shape(shape).hash_shift);
-    return entry_bytes(shape) + buckets * sizeof(struct wide_bucket) + sets_of(shape) * sizeof(uint32_t);
+    return entry_bytes(shape) + buckets * sizeof(struct wide_bucket) + tlb_sets(shape) * sizeof(uint32_t);
 }
 
 /* Of memory that is zeroed. */
@@ -188,12 +176,12 @@ static enum pw_status init(void *state, const struct pw_policy_setup *setup, str
     enum pw_status status = check_shape(shape, err);
     if (status != PW_OK)
         return status;
-    uint32_t sets = sets_of(shape);
+    uint32_t sets = tlb_sets(shape);
     t->is_wide = is_wide(shape);
     t->subpage_shift = (uint8_t)__builtin_ctz(shape->subpages);
     t->subpage_mask = shape->subpages - 1;
     t->entries = shape->entries;
-    t->ways = shape->entries ? ways_of(shape) : 0;
+    t->ways = shape->entries ? tlb_ways(shape) : 0;
     t->sets = sets;
     t->set_mask = sets - 1;
     t->sets_are_power_of_two = (sets & (sets - 1)) == 0;

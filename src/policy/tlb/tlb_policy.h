@@ -68,6 +68,8 @@ struct pw_tlb_policy {
     unsigned (*invalidate)(void *state, pw_asid asid, uint64_t first, uint64_t outer);
     /* Everything stored, for the identity "every TLB entry maps to the same frame as the page table". */
     void (*each)(const void *state, pw_tlb_visit *visit, void *context);
+    /* NULL, or told that a kernel of this application is launched, before anything of it comes in. */
+    void (*launch)(void *state, pw_asid asid);
 };
 
 extern const struct pw_policy_family pw_tlb_family;
