@@ -51,7 +51,7 @@ static const struct place {
     const char *added, *base, *overhead;
     uint64_t (*base_of)(const struct pw_config *c);  /* in what rows are; NULL: there is nothing to compare with */
     uint64_t (*count_of)(const struct pw_config *c); /* NULL: it is not part of the sum */
-} places[PW_COST_PLACE_COUNT] = {
+} places[PW_COST_SUMS] = {
     {"l1_tlb", bytes, BYTE_BITS, "Storage that policies add to each L1 TLB.", "Storage of each L1 TLB without it.",
      "What they add, relative to that.", l1_tlb_bits, sms},
     {"l2_tlb", bytes, BYTE_BITS, "Storage that policies add to the L2 TLB.", "Storage of the L2 TLB without it.",
@@ -65,7 +65,7 @@ static const struct place {
 
 const char *pw_cost_unit(enum pw_cost_place place)
 {
-    return places[place].unit == bytes ? "bits" : places[place].unit;
+    return place >= PW_COST_SUMS || places[place].unit == bytes ? "bits" : places[place].unit;
 }
 
 static uint64_t in_units(uint64_t size, uint32_t unit)
@@ -103,27 +103,63 @@ static void add_ratio(struct pw_cost *c, const char *place, const char *what, co
     i->to = to;
 }
 
-/* Those of a policy that an option of this name chooses. */
+/* Those of a policy that an option of this name chooses; `tlb` is the place that PW_COST_TLB means. */
 static void add_policy(struct pw_cost *c, const char *option, const struct pw_policy *policy, const void *options,
-                       const struct pw_cost_machine *machine, uint64_t *sums)
+                       const struct pw_cost_machine *machine, enum pw_cost_place tlb, uint64_t *sums)
 {
     for (const struct pw_policy_cost *row = policy ? policy->cost : NULL; row && row->name; row++) {
         uint64_t size = pw_policy_cost_size(row, options, machine);
         struct pw_cost_item *i = add(c, pw_cost_unit(row->place), row->help, size);
         i->is_structure = true;
         c->full |= !pw_cost_name(option, row, i->name, sizeof i->name);
-        sums[row->place] += size;
+        enum pw_cost_place place = row->place == PW_COST_TLB ? tlb : row->place;
+        if (place < PW_COST_SUMS)
+            sums[place] += size;
+    }
+}
+
+static uint32_t bits_above(uint32_t bits, uint32_t order)
+{
+    return bits > order ? bits - order : 0;
+}
+
+/* The two arrays of a TLB, each with the organisation that it has. */
+static void add_tlb(const struct pw_config *config, struct pw_cost *c, enum pw_cost_place place,
+                    struct pw_cost_machine machine, uint64_t *sums)
+{
+    const struct pw_tlb_config *t = place == PW_COST_L1_TLB ? &config->gpu.l1_tlb.tlb : &config->gpu.l2_tlb.tlb;
+    const struct pw_policy *base = pw_policy_chosen(&pw_tlb_family, &t->organisation);
+    const struct pw_policy *large = pw_policy_chosen_or_same(&pw_tlb_family, &t->large_organisation);
+    uint64_t frames = config->gpu.dram.bytes >> PW_PAGE_SHIFT;
+    uint32_t frame_bits = frames > 1 ? 64 - (uint32_t)__builtin_clzll(frames - 1) : 0;
+    for (unsigned i = 0; i < 2; i++) {
+        struct pw_tlb_shape shape;
+        char option[PW_METRIC_NAME_CAPACITY];
+        if (!pw_tlb_shape_of(t, config->gpu.orders, i == 1, &shape))
+            continue;
+        machine.array =
+            (struct pw_cost_array){shape.entries, shape.ways, shape.subpages,
+                                   bits_above(PW_TABLE_VPN_BITS, shape.order), bits_above(frame_bits, shape.order)};
+        snprintf(option, sizeof option, "%s.%s", places[place].name, i ? "large_organisation" : "organisation");
+        bool is_own = i == 1 && large;
+        add_policy(c, option, is_own ? large : base, is_own ? t->large_organisation.options : t->organisation.options,
+                   &machine, place, sums);
     }
 }
 
 static void add_policies(const struct pw_config *config, struct pw_cost *c, uint64_t *sums)
 {
-    const struct pw_cost_machine machine = {
-        .sms = config->gpu.sm.count, .warps = config->gpu.sm.warps, .dram_queue = (uint32_t)dram_queue_entries(config)};
+    const struct pw_cost_machine machine = {.sms = config->gpu.sm.count,
+                                            .warps = config->gpu.sm.warps,
+                                            .dram_queue = (uint32_t)dram_queue_entries(config),
+                                            .asid_bits = ASID_BITS};
+    add_tlb(config, c, PW_COST_L1_TLB, machine, sums);
+    if (config->gpu.l2_tlb.enabled)
+        add_tlb(config, c, PW_COST_L2_TLB, machine, sums);
     for (const struct pw_option_group *g = pw_config_groups; g->prefix; g++)
         for (const struct pw_option *row = g->rows; row->name; row++) {
             const struct pw_policy_family *family = pw_option_family(row);
-            if (!family)
+            if (!family || family == &pw_tlb_family)
                 continue;
             const void *field = (const char *)config + g->offset + row->offset;
             const struct pw_policy_choice *choice = field;
@@ -132,7 +168,7 @@ static void add_policies(const struct pw_config *config, struct pw_cost *c, uint
                                                  : pw_policy_chosen(family, choice);
             char option[PW_METRIC_NAME_CAPACITY];
             snprintf(option, sizeof option, "%s.%s", g->prefix, row->name);
-            add_policy(c, option, policy, choice->options, &machine, sums);
+            add_policy(c, option, policy, choice->options, &machine, PW_COST_PART, sums);
         }
 }
 
@@ -157,10 +193,10 @@ static void add_asid(const struct pw_config *config, struct pw_cost *c, unsigned
 
 enum pw_status pw_cost_of(const struct pw_config *config, struct pw_cost *out, struct pw_error *err)
 {
-    uint64_t sums[PW_COST_PLACE_COUNT] = {0}, all = 0;
+    uint64_t sums[PW_COST_SUMS] = {0}, all = 0;
     *out = (struct pw_cost){0};
     add_policies(config, out, sums);
-    for (unsigned i = 0; i < PW_COST_PLACE_COUNT; i++) {
+    for (unsigned i = 0; i < PW_COST_SUMS; i++) {
         const struct place *p = &places[i];
         uint64_t added = in_units(sums[i], p->unit_size);
         unsigned base = add_place(config, out, p, added);

@@ -5,7 +5,8 @@
  * 128 bits, which is what the paper's 7% for an address space number of 9 bits, and its 3.8% for 316 bytes beside 512
  * entries, both come to; it does not say so, and its 1.6% for 13 bytes beside 64 entries would need 102. An entry for
  * several pages counts as one, an ideal TLB has no size. Address space numbers are in every design here, so they are
- * shown apart from what policies add. */
+ * shown apart from what policies add. An organisation of TLB entries has its costs for each array that there is; how
+ * wide its entries are follows from the page and frame numbers of the machine, not from these 128 bits. */
 #ifndef PW_SYSTEM_COST_H
 #define PW_SYSTEM_COST_H
 
@@ -23,7 +24,7 @@ struct pw_cost_item {
     unsigned of, to; /* of a ratio: which items */
 };
 
-enum { PW_COST_ITEMS = 64 };
+enum { PW_COST_ITEMS = 96 };
 
 struct pw_cost {
     unsigned count;

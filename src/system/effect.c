@@ -72,8 +72,7 @@ static const char never_misses[] = "such a TLB never misses";
      {{chosen ".share", "!0"}},                                                                                        \
      NULL,                                                                                                             \
      false},                                                                                                           \
-        {chosen ".consecutive", {{chosen ".counter", "!0"}}, NULL, false},                                             \
-        {chosen ".search", {{chosen ".counter", "!0"}, {chosen ".first_base", "launch"}}, NULL, false},                \
+        {chosen ".consecutive " chosen ".search", {{chosen ".counter", "!0"}}, NULL, false},                           \
     {                                                                                                                  \
         chosen ".search", {{chosen ".share", "!100"}}, NULL, false                                                     \
     }

@@ -81,25 +81,37 @@ void pw_tlb_register(struct pw_stats *stats, enum pw_tlb_number level, const str
         pw_stats_identity(stats, n->misses, n->identity);
 }
 
-static bool has_base(const struct pw_tlb_level *level)
+static bool has_base(pw_page_orders orders)
 {
-    return level->orders & (1U << PW_PAGE_4K | 1U << PW_PAGE_64K);
+    return orders & (1U << PW_PAGE_4K | 1U << PW_PAGE_64K);
 }
 
-static bool has_large(const struct pw_tlb_level *level)
+static bool has_large(pw_page_orders orders)
 {
-    return level->orders & 1U << PW_PAGE_2M;
+    return orders & 1U << PW_PAGE_2M;
+}
+
+bool pw_tlb_shape_of(const struct pw_tlb_config *config, pw_page_orders orders, bool large, struct pw_tlb_shape *out)
+{
+    const struct pw_tlb_config *c = config;
+    bool as_base = !large || c->large_as_base;
+    *out = (struct pw_tlb_shape){.entries = as_base ? c->base_entries : c->large_entries,
+                                 .ways = as_base ? c->base_ways : c->large_ways,
+                                 .subpages = large ? c->large_subpages : c->base_subpages,
+                                 .order = PW_PAGE_2M};
+    if (!large)
+        out->order = orders & 1U << PW_PAGE_4K ? PW_PAGE_4K : PW_PAGE_64K;
+    return large ? has_large(orders) : has_base(orders);
 }
 
 uint64_t pw_tlb_entries(const struct pw_tlb_config *config, pw_page_orders orders)
 {
-    const struct pw_tlb_level level = {.orders = orders};
     const struct pw_policy *base = pw_policy_chosen(&pw_tlb_family, &config->organisation);
     const struct pw_policy *large = pw_policy_chosen_or_same(&pw_tlb_family, &config->large_organisation);
     uint64_t entries = 0;
-    if (has_base(&level) && !pw_tlb_policy_of(base)->asks_table)
+    if (has_base(orders) && !pw_tlb_policy_of(base)->asks_table)
         entries += config->base_entries;
-    if (has_large(&level) && !pw_tlb_policy_of(large ? large : base)->asks_table)
+    if (has_large(orders) && !pw_tlb_policy_of(large ? large : base)->asks_table)
         entries += config->large_as_base ? config->base_entries : config->large_entries;
     return entries;
 }
@@ -113,9 +125,9 @@ enum pw_status pw_tlb_level_init(struct pw_tlb_level *level, struct pw_error *er
     snprintf(level->base_option, sizeof level->base_option, "%s.organisation", level->name);
     snprintf(level->large_option, sizeof level->large_option, "%s.large_organisation", level->name);
     level->base = level->large = (struct pw_policy_use){0};
-    if (has_base(level))
+    if (has_base(level->orders))
         status = pw_policy_use_init(&level->base, level->policies, level->base_option, of_base, base, level->apps, err);
-    if (status == PW_OK && has_large(level))
+    if (status == PW_OK && has_large(level->orders))
         status = pw_policy_use_init(&level->large, level->policies, level->large_option, of_large ? of_large : of_base,
                                     of_large ? large : base, level->apps, err);
     return status;
@@ -127,15 +139,21 @@ void pw_tlb_level_release(struct pw_tlb_level *level)
     pw_policy_use_release(&level->large);
 }
 
-/* What both arrays of a TLB have in common; the rest is filled in already. */
-static enum pw_status init_array(struct pw_tlb_array *a, const struct pw_tlb_level *level, struct pw_policy_use *use,
-                                 struct pw_tlb_shape *shape, struct pw_error *err)
+/* The array of TLB `number`, where there is one. */
+static enum pw_status init_array(struct pw_tlb_array *a, const struct pw_tlb_level *level, bool large,
+                                 struct pw_policy_use *use, uint32_t number, struct pw_error *err)
 {
-    shape->tables = level->tables;
-    shape->seed = level->seed;
+    struct pw_tlb_shape shape;
+    char stream[64];
+    if (!pw_tlb_shape_of(level->config, level->orders, large, &shape))
+        return PW_OK;
+    snprintf(stream, sizeof stream, "%s %u %s", level->name, number, large ? "large" : "base");
+    shape.tables = level->tables;
+    shape.seed = level->seed;
+    shape.stream = stream;
     a->policy = pw_tlb_policy_of(use->policy);
-    a->order = shape->order;
-    return pw_policy_use_add(use, shape, &a->state, err);
+    a->order = shape.order;
+    return pw_policy_use_add(use, &shape, &a->state, err);
 }
 
 static bool asks_table(const struct pw_tlb_array *a, bool if_not_there)
@@ -145,28 +163,10 @@ static bool asks_table(const struct pw_tlb_array *a, bool if_not_there)
 
 enum pw_status pw_tlb_init(struct pw_tlb *t, struct pw_tlb_level *level, uint32_t number, struct pw_error *err)
 {
-    const struct pw_tlb_config *c = level->config;
-    enum pw_status status = PW_OK;
-    char stream[64];
     *t = (struct pw_tlb){0};
-    if (has_base(level)) {
-        snprintf(stream, sizeof stream, "%s %u base", level->name, number);
-        struct pw_tlb_shape base = {.entries = c->base_entries,
-                                    .ways = c->base_ways,
-                                    .subpages = c->base_subpages,
-                                    .order = level->orders & 1U << PW_PAGE_4K ? PW_PAGE_4K : PW_PAGE_64K,
-                                    .stream = stream};
-        status = init_array(&t->base, level, &level->base, &base, err);
-    }
-    if (status == PW_OK && has_large(level)) {
-        snprintf(stream, sizeof stream, "%s %u large", level->name, number);
-        struct pw_tlb_shape large = {.entries = c->large_as_base ? c->base_entries : c->large_entries,
-                                     .ways = c->large_as_base ? c->base_ways : c->large_ways,
-                                     .subpages = c->large_subpages,
-                                     .order = PW_PAGE_2M,
-                                     .stream = stream};
-        status = init_array(&t->large, level, &level->large, &large, err);
-    }
+    enum pw_status status = init_array(&t->base, level, false, &level->base, number, err);
+    if (status == PW_OK)
+        status = init_array(&t->large, level, true, &level->large, number, err);
     t->asks_table = asks_table(&t->base, false) || asks_table(&t->large, false);
     t->is_the_table = asks_table(&t->base, true) && asks_table(&t->large, true);
     return status;

@@ -44,6 +44,9 @@ struct pw_tlb_level {
 enum pw_status pw_tlb_level_init(struct pw_tlb_level *level, struct pw_error *err);
 void pw_tlb_level_release(struct pw_tlb_level *level); /* with its TLBs */
 
+/* The array for base or for large pages. False: there is none, as no page of these sizes can be in it. */
+bool pw_tlb_shape_of(const struct pw_tlb_config *config, pw_page_orders orders, bool large, struct pw_tlb_shape *out);
+
 /* How many entries each TLB of a level has for pages of these sizes; an ideal array has none. */
 uint64_t pw_tlb_entries(const struct pw_tlb_config *config, pw_page_orders orders);
 

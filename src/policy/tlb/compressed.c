@@ -15,9 +15,10 @@
  * The base is the first translation that comes in. Each uncompressible one lowers the pair's counter, and once that is
  * zero the next translation, of either kind, becomes the base: the places of the pair's sets are flushed, whatever the
  * new base is, and the counter starts over. The uncompressed entries stay. Compressible translations leave the counter
- * as it is or, if so chosen, restart it. The base may be looked for among the uncompressed entries of the pair's sets
- * instead (search): the one from which the others of its address space need the fewest bits in all; one of another
- * address space counts with all its bits.
+ * as it is or, if so chosen, restart it. The new base may be looked for among the uncompressed entries of the pair's
+ * sets instead (base_search.h). If so chosen, the first translation of each kernel launch is a first base too: of the
+ * pairs whose base is its application's; it flushes nothing if it is compressible.
+ *
  * A translation that is there already is refreshed where it is, and counts as no insertion.
  *
  * Sets share a base if their numbers agree modulo the number of bases (Section 4.6: the lower index bits choose it).
@@ -28,15 +29,7 @@
  * Both parts are plain arrays: one of all uncompressed entries, and one of the places of each base pair, whose ways are
  * places and whose keys and frames are differences. With several pages under a tag (subpages) the virtual difference is
  * that of the tag, and each page has a physical one. */
-#include "policy/tlb/compressed.h"
-#include "policy/tlb/base_search.h"
-
-extern const struct pw_tlb_policy pw_tlb_policy_plain;
-static const struct pw_tlb_policy *const plain = &pw_tlb_policy_plain;
-
-enum { CACHE_LINE = 64, ASID_SHIFT = 55 };
-
-static const uint64_t VALID = 1ULL << 63;
+#include "policy/tlb/compressed_layout.h"
 
 static const char *const first_bases[] = {"run", "launch", NULL};
 
@@ -77,147 +70,6 @@ static const struct pw_policy_metric metrics[] = {
      FIELD(rebase_flushed), false},
     {0}};
 #undef FIELD
-
-/* A base pair, its counter, and the places of its sets. */
-struct pair {
-    uint64_t virtual_base; /* a tag, with the address space beside it; 0: there is no base yet */
-    uint32_t physical_base;
-    uint32_t left;   /* of the counter */
-    bool is_awaited; /* a launch has begun: the next translation becomes the base */
-    _Alignas(CACHE_LINE) unsigned char places[];
-};
-
-struct compressed {
-    unsigned char *uncompressed;
-    unsigned char *pairs;
-    size_t pair_bytes;
-    uint32_t pair_count; /* 0: nothing is compressed */
-    uint8_t subpage_shift;
-    bool sets_are_power_of_two;
-    uint8_t pair_shift, span_shift; /* where that is so */
-    uint8_t order, virtual_bits, physical_bits;
-    uint64_t span; /* tags of a pair that have the same base, times its sets */
-    uint32_t counter;
-    bool consecutive, search, per_launch;
-    struct compressed_counters *counters; /* or NULL */
-    uint32_t sets;
-    struct base_candidate *candidates; /* uncompressed entries, while a base is searched for */
-    uint32_t candidate_count;
-    struct pw_policy_choice plain_choice;
-    _Alignas(CACHE_LINE) unsigned char memory[];
-};
-_Static_assert(offsetof(struct compressed, counter) <= CACHE_LINE, "what every lookup needs is one host cache line");
-
-/* Where the places of a page are: of which pair, under which base, and as which page of the pair's array. */
-struct spot {
-    uint64_t base, page;
-    uint32_t pair;
-};
-
-static inline struct pair *pair_at(const struct compressed *t, uint32_t i)
-{
-    return (struct pair *)(void *)(t->pairs + i * t->pair_bytes);
-}
-
-static inline uint64_t base_of(pw_asid asid, uint64_t number)
-{
-    return VALID | (uint64_t)asid << ASID_SHIFT | number;
-}
-
-static inline struct spot spot_of(const struct compressed *t, struct pw_tlb_key key)
-{
-    uint64_t block = key.page >> t->subpage_shift, subpage = key.page & ((1ULL << t->subpage_shift) - 1);
-    uint64_t within, base;
-    uint32_t pair;
-    if (t->sets_are_power_of_two) {
-        pair = (uint32_t)block & (t->pair_count - 1);
-        within = block >> t->pair_shift;
-        base = within >> t->span_shift;
-        within &= t->span - 1;
-    } else {
-        pair = (uint32_t)(block % t->pair_count);
-        within = block / t->pair_count;
-        base = within / t->span;
-        within %= t->span;
-    }
-    return (struct spot){base_of(key.asid, base), within << t->subpage_shift | subpage, pair};
-}
-
-static inline pw_asid asid_of(uint64_t base)
-{
-    return (pw_asid)(base >> ASID_SHIFT & 0xff);
-}
-
-static inline uint64_t number_of(uint64_t base)
-{
-    return base & ((1ULL << ASID_SHIFT) - 1);
-}
-
-static inline uint32_t unit_of(const struct compressed *t, pw_pfn word)
-{
-    return pw_frame_of(word).v >> t->order;
-}
-
-static inline bool is_aligned(const struct compressed *t, pw_pfn word)
-{
-    return !(word.v & ((1U << t->order) - 1));
-}
-
-/* What a place keeps of a frame word, and the word again. */
-static inline pw_pfn place_word(const struct compressed *t, pw_pfn word)
-{
-    return pw_frame_word((pw_pfn){unit_of(t, word) & ((1U << t->physical_bits) - 1)}, pw_denied_of(word));
-}
-
-static inline pw_pfn joined(const struct compressed *t, const struct pair *p, pw_pfn place)
-{
-    uint32_t unit = p->physical_base << t->physical_bits | pw_frame_of(place).v;
-    return pw_frame_word((pw_pfn){unit << t->order}, pw_denied_of(place));
-}
-
-static struct base_candidate candidate_of(const struct compressed *t, struct pw_tlb_key key, pw_pfn word)
-{
-    return (struct base_candidate){(key.page >> t->subpage_shift) / t->sets, unit_of(t, word), key.asid};
-}
-
-static size_t in_lines(size_t bytes)
-{
-    return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-}
-
-/* The two kinds of arrays, and how much memory each takes. */
-struct parts {
-    struct pw_tlb_shape uncompressed, places;
-    size_t uncompressed_bytes, pair_bytes;
-    uint32_t pairs, candidates;
-};
-
-static size_t plain_bytes(const struct pw_tlb_shape *shape)
-{
-    struct pw_policy_setup setup = {.environment = shape};
-    return in_lines(plain->head.state_bytes + plain->head.more_bytes(&setup));
-}
-
-/* Of a shape whose ways divide its entries. */
-static struct parts parts_of(const struct compressed_options *o, const struct pw_tlb_shape *shape)
-{
-    struct parts p = {.uncompressed = *shape, .places = *shape};
-    uint32_t ways = tlb_ways(shape), sets = tlb_sets(shape), compressed = compressed_ways(o, ways);
-    uint32_t sharing = compressed_sets_per_base(o, sets);
-    p.uncompressed.ways = ways - compressed;
-    p.uncompressed.entries = sets * p.uncompressed.ways;
-    if (!p.uncompressed.entries)
-        p.uncompressed.entries = p.uncompressed.ways = shape->entries ? 1 : 0;
-    p.uncompressed_bytes = plain_bytes(&p.uncompressed);
-    p.places.ways = compressed * o->ratio;
-    p.places.entries = sharing * p.places.ways;
-    p.pairs = compressed ? sets / sharing : 0;
-    if (p.pairs)
-        p.pair_bytes = sizeof(struct pair) + plain_bytes(&p.places);
-    if (o->search && compressed < ways)
-        p.candidates = sharing * (ways - compressed) * shape->subpages;
-    return p;
-}
 
 static enum pw_status check_shape(const struct compressed_options *o, const struct pw_tlb_shape *shape,
                                   struct pw_error *err)
@@ -275,7 +127,6 @@ static enum pw_status init(void *state, const struct pw_policy_setup *setup, str
     t->physical_bits = (uint8_t)o->physical_bits;
     t->counter = o->counter;
     t->consecutive = o->consecutive;
-    t->search = p.candidates > 0;
     t->per_launch = o->first_base == COMPRESSED_BASE_OF_LAUNCH;
     t->counters = setup->counters;
     status = init_plain(t, t->uncompressed, &p.uncompressed, err);
@@ -388,29 +239,41 @@ static struct base_candidate search(struct compressed *t, uint32_t pair, struct 
     return base_search(t->candidates, t->candidate_count, newest);
 }
 
-/* Gives a pair its base: its first one, or in place of another, and then its places are flushed. */
-static void set_base(struct compressed *t, uint32_t pair, struct pw_tlb_key key, pw_pfn word)
+static void flush(struct compressed *t, struct pair *p, pw_asid asid)
 {
-    struct pair *p = pair_at(t, pair);
-    struct base_candidate base = candidate_of(t, key, word);
-    if (p->virtual_base) {
-        unsigned flushed = plain->invalidate(p->places, 0, 0, UINT64_MAX);
-        if (t->counters) {
-            t->counters[key.asid].rebases++;
-            t->counters[key.asid].rebase_flushed += flushed;
-        }
-        if (t->search)
-            base = search(t, pair, base);
+    unsigned flushed = plain->invalidate(p->places, 0, 0, UINT64_MAX);
+    if (t->counters) {
+        t->counters[asid].rebases++;
+        t->counters[asid].rebase_flushed += flushed;
     }
+}
+
+static void set_base(const struct compressed *t, struct pair *p, struct base_candidate base)
+{
     p->virtual_base = base_of(base.asid, base.tag >> t->virtual_bits);
     p->physical_base = base.unit >> t->physical_bits;
     p->left = t->counter;
     p->is_awaited = false;
 }
 
-static bool is_due(const struct compressed *t, const struct pair *p)
+static bool is_compressible(const struct compressed *t, const struct pair *p, struct spot s, pw_pfn word)
 {
-    return !p->virtual_base || p->is_awaited || (t->counter && !p->left);
+    return p->virtual_base == s.base && is_aligned(t, word) && unit_of(t, word) >> t->physical_bits == p->physical_base;
+}
+
+/* Gives the pair a base, where it has none or is to have another. The first one of a launch may be what there is. */
+static void choose_base(struct compressed *t, struct pair *p, struct spot s, struct pw_tlb_key key, pw_pfn word)
+{
+    struct base_candidate base = candidate_of(t, key, word);
+    bool is_used_up = p->virtual_base && t->counter && !p->left;
+    bool is_first = !p->virtual_base || (p->is_awaited && asid_of(p->virtual_base) == key.asid);
+    if (!is_aligned(t, word) || !(is_first || is_used_up))
+        return;
+    if (is_used_up || (p->virtual_base && !is_compressible(t, p, s, word)))
+        flush(t, p, key.asid);
+    if (is_used_up && t->candidates)
+        base = search(t, s.pair, base);
+    set_base(t, p, base);
 }
 
 static void insert_compressed(struct compressed *t, struct pair *p, struct spot s, pw_pfn word)
@@ -434,10 +297,8 @@ static void insert(void *state, struct pw_tlb_key key, pw_pfn frame, const struc
     if (t->pair_count) {
         struct spot s = spot_of(t, key);
         p = pair_at(t, s.pair);
-        if (is_due(t, p) && is_aligned(t, frame))
-            set_base(t, s.pair, key, frame);
-        if (p->virtual_base == s.base && is_aligned(t, frame) &&
-            unit_of(t, frame) >> t->physical_bits == p->physical_base) {
+        choose_base(t, p, s, key, frame);
+        if (is_compressible(t, p, s, frame)) {
             insert_compressed(t, p, s, frame);
             if (t->counters)
                 t->counters[key.asid].compressed_fills++;
@@ -469,7 +330,8 @@ const struct pw_tlb_policy pw_tlb_policy_compressed = {
              .counters_bytes = sizeof(struct compressed_counters),
              .state_bytes = sizeof(struct compressed),
              .more_bytes = more_bytes,
-             .init = init},
+             .init = init,
+             .cost = pw_tlb_compressed_cost},
     .lookup = lookup,
     .insert = insert,
     .invalidate = invalidate,

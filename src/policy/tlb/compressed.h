@@ -3,6 +3,7 @@
 #define PW_POLICY_TLB_COMPRESSED_H
 
 #include "policy/tlb/shape.h"
+#include "sim/cost.h"
 
 enum { COMPRESSED_BASE_OF_RUN, COMPRESSED_BASE_OF_LAUNCH };
 
@@ -26,5 +27,7 @@ static inline uint32_t compressed_sets_per_base(const struct compressed_options 
 {
     return o->sets_per_base && o->sets_per_base < sets ? o->sets_per_base : sets;
 }
+
+extern const struct pw_policy_cost pw_tlb_compressed_cost[];
 
 #endif
