@@ -117,7 +117,8 @@ static void every_metric_is_one_of_the_counters(void **state)
 static void every_cost_is_of_a_place_that_there_is(void **state)
 {
     (void)state;
-    const struct pw_cost_machine machine = {.sms = 30, .warps = 64, .dram_queue = 128};
+    const struct pw_cost_machine machine = {
+        .sms = 30, .warps = 64, .dram_queue = 128, .asid_bits = 9, .array = {512, 16, 1, 36, 19}};
     EACH_POLICY(family, policy)
     {
         struct pw_policy_choice choice = policy_choice(*family, (*policy)->name);

@@ -40,6 +40,8 @@ static const struct pw_tlb_policy *policy_at(unsigned index)
 /* How many pages an entry may hold for each of its subpages. */
 static unsigned pages_under_a_tag(const struct pw_tlb_policy *policy)
 {
+    if (!strcmp(policy->head.name, "compressed"))
+        return 2; /* by default */
     return policy->reads_lines ? PW_TLB_LINE_PAGES : 1;
 }
 

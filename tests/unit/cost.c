@@ -165,6 +165,76 @@ static void tlbs_count_as_they_are_built(void **state)
     }
 }
 
+/* comp-sec48-vbr, comp-sec48-pbr, comp-sec48-counter, comp-sec48-entry, comp-sec48-total, comp-fig2-vd, comp-fig2-entry,
+ * comp-fig9-fit: 4 bytes for each of 32 sets, and two translations in the 52 bits of an entry. The address space number
+ * of a base is not among them. */
+static void compression_takes_128_bytes(void **state)
+{
+    (void)state;
+    struct pw_cost c = cost_of("kepler", "compress", NULL);
+    expect(&c, "cost.l2_tlb.organisation.virtual_base", 18);
+    expect(&c, "cost.l2_tlb.organisation.physical_base", 10);
+    expect(&c, "cost.l2_tlb.organisation.counter", 4);
+    expect(&c, "cost.l2_tlb.organisation.pair", 32);
+    expect(&c, "cost.l2_tlb.organisation.address_space", 9);
+    expect(&c, "cost.l2_tlb.organisation.entry", 2 + 31 + 19);
+    expect(&c, "cost.l2_tlb.organisation.compressed_entry", 2 * (2 + 13 + 9));
+    expect(&c, "cost.l2_tlb.organisation.storage", 32 * 32);
+    expect(&c, "cost.l1_tlb.added", 0);
+    expect(&c, "cost.l2_tlb.added", 128);
+    expect(&c, "cost.added", 128);
+    struct pw_cost naive = cost_of("kepler", "compress-naive", NULL);
+    expect(&naive, "cost.l2_tlb.added", 32 * 28 / 8);
+}
+
+/* comp-sec46-regs, comp-sec46-shared-2, comp-sec52-shared-4, comp-sec47-l1-one-base: the number of pairs. */
+static void the_cost_of_compression_follows_its_options(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *design, *set;
+        double l1, l2; /* bits */
+    } rows[] = {
+        {"compress", "l2_tlb.organisation.sets_per_base=2", 0, 16 * 32},
+        {"compress", "l2_tlb.organisation.sets_per_base=4", 0, 8 * 32},
+        {"compress", "l2_tlb.organisation.sets_per_base=0", 0, 32},
+        {"compress", "l2_tlb.organisation.share=0", 0, 0},
+        {"compress", "l2_tlb.organisation.share=100", 0, 32 * 32 + 52},
+        {"compress", "l2_tlb.organisation.counter=17", 0, 32 * 33},
+        {"compress", "l2_tlb.organisation.counter=1", 0, 32 * 29},
+        {"compress", "l2_tlb.organisation.virtual_bits=10", 0, 32 * (21 + 10 + 4)},
+        {"compress", "l2_tlb.organisation.virtual_bits=36", 0, 32 * (0 + 10 + 4) + 256 * (2 * (2 + 31 + 9) - 52)},
+        {"compress", "l2_tlb.organisation.ratio=3", 0, 32 * 32 + 256 * (72 - 52)},
+        {"compress", "dram.bytes=4GB", 0, 32 * 33},
+        {"compress", "l2_tlb.base_ways=0", 0, 36 - 13 + 10 + 4},
+        {"compress-l1", NULL, 20 + 10 + 4, 32 * 32}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pw_cost c = cost_of("kepler", rows[i].design, rows[i].set);
+        uint64_t l1 = ((uint64_t)rows[i].l1 + 7) / 8, l2 = ((uint64_t)rows[i].l2 + 7) / 8;
+        expect(&c, "cost.l1_tlb.added", (double)l1);
+        expect(&c, "cost.l2_tlb.added", (double)l2);
+        expect(&c, "cost.added", (double)(16 * l1 + l2));
+    }
+    struct pw_cost ratio3 = cost_of("kepler", "compress", "l2_tlb.organisation.virtual_bits=6");
+    expect(&ratio3, "cost.l2_tlb.organisation.compressed_entry", 2 * 17);
+}
+
+/* Each array that there is has a cost: its page and frame numbers are as wide as its pages are many. */
+static void compressed_arrays_cost_as_they_are_built(void **state)
+{
+    (void)state;
+    struct pw_cost large = cost_of("kepler", "gpu-mmu-2m+compress", NULL);
+    expect(&large, "cost.l2_tlb.large_organisation.virtual_base", 9);
+    expect(&large, "cost.l2_tlb.large_organisation.physical_base", 1);
+    assert_true(value(&large, "cost.l2_tlb.organisation.storage") < 0);
+    struct pw_cost both = cost_of("kepler", "mosaic+compress", NULL);
+    expect(&both, "cost.l2_tlb.organisation.pair", 32);
+    expect(&both, "cost.l2_tlb.large_organisation.pair", 14);
+    struct pw_cost none = cost_of("kepler", "compress", "l2_tlb.enabled=off");
+    assert_true(value(&none, "cost.l2_tlb.organisation.storage") < 0);
+    expect(&none, "cost.added", 0);
+}
+
 static uint64_t by_warps(const void *options, const struct pw_cost_machine *machine)
 {
     return *(const uint32_t *)options * machine->warps;
@@ -194,6 +264,9 @@ int main(void)
         cmocka_unit_test(the_queues_take_16_entries_more),
         cmocka_unit_test(mask_takes_what_its_three_parts_take),
         cmocka_unit_test(tlbs_count_as_they_are_built),
+        cmocka_unit_test(compression_takes_128_bytes),
+        cmocka_unit_test(the_cost_of_compression_follows_its_options),
+        cmocka_unit_test(compressed_arrays_cost_as_they_are_built),
         cmocka_unit_test(a_structure_has_a_size_or_a_function_for_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

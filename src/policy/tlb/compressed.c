@@ -31,6 +31,8 @@
  * that of the tag, and each page has a physical one. */
 #include "policy/tlb/compressed_layout.h"
 
+enum { MAX_ENTRIES = 1 << 26 }; /* with at most four places in each, what a plain array can have */
+
 static const char *const first_bases[] = {"run", "launch", NULL};
 
 #define FIELD(name) offsetof(struct compressed_options, name)
@@ -78,6 +80,9 @@ static enum pw_status check_shape(const struct compressed_options *o, const stru
     if (status != PW_OK)
         return status;
     uint32_t sets = tlb_sets(shape), sharing = compressed_sets_per_base(o, sets);
+    if (shape->entries > MAX_ENTRIES)
+        return pw_fail(err, PW_USER_ERROR, "a compressed TLB of %u entries is too large; give at most %u",
+                       shape->entries, (unsigned)MAX_ENTRIES);
     if (sets % sharing)
         return pw_fail(err, PW_USER_ERROR,
                        "%u sets of a TLB cannot share a base where there are %u; give a number that divides them",

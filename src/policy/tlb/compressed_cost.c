@@ -1,6 +1,6 @@
 /* What compression takes in hardware (TLB compression, Section 4.8): the base pairs with their counters. The entries stay
  * as wide as they were as long as the differences of `ratio` translations fit into one; where they do not, what they
- * lack is a cost too.
+ * lack is a cost too, and so is the register for uncompressible translations where no way is for these.
  *
  * An entry has two state bits, what is above the set's number of a page number, and a frame number (Figure 2); a
  * compressed translation has two state bits of its own and its two differences (Figure 9). The paper gives a counter
@@ -14,7 +14,7 @@ enum { STATE_BITS = 2 };
 
 /* How an array is divided. */
 struct widths {
-    uint32_t sets, compressed_ways, pairs;
+    uint32_t sets, ways, compressed_ways, pairs;
     uint32_t tag, frame; /* bits in an uncompressed entry */
     uint32_t virtual_difference, physical_difference;
 };
@@ -29,7 +29,7 @@ static struct widths widths_of(const struct compressed_options *o, const struct 
     const struct pw_tlb_shape shape = {.entries = a->entries, .ways = a->ways};
     uint32_t sets = tlb_sets(&shape), compressed = compressed_ways(o, tlb_ways(&shape));
     uint32_t chosen = base_bits(sets - 1) + (a->subpages ? base_bits(a->subpages - 1) : 0);
-    struct widths w = {.sets = sets, .compressed_ways = compressed, .frame = a->frame_bits};
+    struct widths w = {.sets = sets, .ways = tlb_ways(&shape), .compressed_ways = compressed, .frame = a->frame_bits};
     w.pairs = compressed ? sets / compressed_sets_per_base(o, sets) : 0;
     w.tag = a->page_bits > chosen ? a->page_bits - chosen : 0;
     w.virtual_difference = least(o->virtual_bits, w.tag);
@@ -67,11 +67,6 @@ static uint64_t pair_bits(const void *own, const struct pw_cost_machine *machine
     return virtual_base_bits(own, machine) + physical_base_bits(own, machine) + counter_bits(own, machine);
 }
 
-static uint64_t bases_bits(const void *own, const struct pw_cost_machine *machine)
-{
-    return widths_of(own, &machine->array).pairs * pair_bits(own, machine);
-}
-
 static uint64_t entry_bits(const void *own, const struct pw_cost_machine *machine)
 {
     struct widths w = widths_of(own, &machine->array);
@@ -85,11 +80,14 @@ static uint64_t compressed_entry_bits(const void *own, const struct pw_cost_mach
     return ((const struct compressed_options *)own)->ratio * (w.virtual_difference + each);
 }
 
-static uint64_t wider_entries_bits(const void *own, const struct pw_cost_machine *machine)
+/* All base pairs, what compressed entries lack, and the register where no way is uncompressed. */
+static uint64_t storage_bits(const void *own, const struct pw_cost_machine *machine)
 {
     struct widths w = widths_of(own, &machine->array);
     uint64_t is = compressed_entry_bits(own, machine), was = entry_bits(own, machine);
-    return is > was ? (is - was) * w.sets * w.compressed_ways : 0;
+    uint64_t bits = w.pairs * pair_bits(own, machine);
+    bits += is > was ? (is - was) * w.sets * w.compressed_ways : 0;
+    return bits + (w.compressed_ways == w.ways ? was : 0);
 }
 
 const struct pw_policy_cost pw_tlb_compressed_cost[] = {
@@ -98,8 +96,9 @@ const struct pw_policy_cost pw_tlb_compressed_cost[] = {
     {"counter", "Of a base pair: its counter.", PW_COST_PART, 0, counter_bits},
     {"pair", "These three together.", PW_COST_PART, 0, pair_bits},
     {"address_space", "Of a base pair: its address space number, which is in no sum.", PW_COST_PART, 0, asid_bits},
-    {"bases", "All base pairs with their counters.", PW_COST_TLB, 0, bases_bits},
     {"entry", "An uncompressed entry: state, page number above the set's, frame number.", PW_COST_PART, 0, entry_bits},
     {"compressed_entry", "The translations of a compressed entry.", PW_COST_PART, 0, compressed_entry_bits},
-    {"wider_entries", "What compressed entries lack of that, all together.", PW_COST_TLB, 0, wider_entries_bits},
+    {"storage",
+     "All base pairs, what compressed entries lack of their width, and a register if all ways are compressed.",
+     PW_COST_TLB, 0, storage_bits},
     {0}};

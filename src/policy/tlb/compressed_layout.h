@@ -137,7 +137,7 @@ static inline size_t plain_bytes(const struct pw_tlb_shape *shape)
 static inline struct parts parts_of(const struct compressed_options *o, const struct pw_tlb_shape *shape)
 {
     struct parts p = {.uncompressed = *shape, .places = *shape};
-    uint32_t ways = tlb_ways(shape), sets = tlb_sets(shape), compressed = compressed_ways(o, ways);
+    uint32_t ways = shape->entries ? tlb_ways(shape) : 0, sets = tlb_sets(shape), compressed = compressed_ways(o, ways);
     uint32_t sharing = compressed_sets_per_base(o, sets);
     p.uncompressed.ways = ways - compressed;
     p.uncompressed.entries = sets * p.uncompressed.ways;
