@@ -93,6 +93,15 @@ static const struct row compression_rows[] = {
     {"comp-tab3-walk-lat", "kepler", "baseline", "walk.latency", "500"},
     {"comp-fig2-page", "kepler", "baseline", "page.size", "4KB"},
     {"comp-sec54-2m-config", "kepler", "gpu-mmu-2m", "page.size", "2MB"},
+    {"comp-fig9-vd", "kepler", "compress", "l2_tlb.organisation.virtual_bits", "13"},
+    {"comp-fig9-pd", "kepler", "compress", "l2_tlb.organisation.physical_bits", "9"},
+    {"comp-fig9-two", "kepler", "compress", "l2_tlb.organisation.ratio", "2"},
+    {"comp-sec46-half", "kepler", "compress", "l2_tlb.organisation.share", "50"},
+    {"comp-sec45-16", "kepler", "compress", "l2_tlb.organisation.counter", "16"},
+    {"comp-sec43-perset", "kepler", "compress", "l2_tlb.organisation.sets_per_base", "1"},
+    {"comp-sec46-newest", "kepler", "compress", "l2_tlb.organisation.search", "off"},
+    {"comp-sec45-naive", "kepler", "compress-naive", "l2_tlb.organisation.counter", "0"},
+    {"comp-sec47-l1-one-base", "kepler", "compress-l1", "l1_tlb.organisation.sets_per_base", "0"},
 };
 
 /* UVM, Table 2, and what Section 6.1 adds; of Mosaic, what Section 3.2 says of its far faults. */

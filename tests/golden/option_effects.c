@@ -52,6 +52,33 @@ static const struct setting two_mb_alone = {"mosaic",
                                              "l1_tlb.large_organisation=plain", "l2_tlb.large_organisation=plain"}};
 static const struct setting small_l2_tlb = {
     "mosaic", "gpu-mmu", GATHER, {"sm.count=2", "l1_tlb.base_entries=4", "l2_tlb.base_entries=64"}};
+/* Some translations are compressible, as frames are random, and others are not. */
+static const struct setting compressed = {
+    "kepler",
+    "compress-l1",
+    GATHER,
+    {"sm.count=2", "l1_tlb.base_entries=8", "l2_tlb.base_entries=64", "page.frames=random", "dram.bytes=16MB"}};
+static const struct setting compressible = {
+    "kepler", "compress-l1", GATHER, {"sm.count=2", "l1_tlb.base_entries=8", "l2_tlb.base_entries=64"}};
+static const struct setting compressed_launches = {
+    "kepler",
+    "compress-l1",
+    "nw:length=512",
+    {"sm.count=2", "l1_tlb.base_entries=8", "l2_tlb.base_entries=64", "page.frames=random", "dram.bytes=16MB"}};
+static const struct setting compressed_large = {"kepler",
+                                                "gpu-mmu-2m",
+                                                "gather:table=1GB:ctas=8:iterations=2",
+                                                {"sm.count=2", "l1_tlb.large_as_base=off", "l2_tlb.large_as_base=off",
+                                                 "l1_tlb.large_entries=16", "l2_tlb.large_entries=64",
+                                                 "l1_tlb.large_organisation=compressed",
+                                                 "l2_tlb.large_organisation=compressed", "page.frames=random"}};
+static const struct setting compressed_large_launches = {
+    "kepler",
+    "gpu-mmu-2m",
+    "nw:length=2048",
+    {"sm.count=2", "l1_tlb.large_as_base=off", "l2_tlb.large_as_base=off", "l1_tlb.large_entries=4",
+     "l2_tlb.large_entries=4", "l2_tlb.large_ways=4", "l1_tlb.large_organisation=compressed",
+     "l2_tlb.large_organisation=compressed", "page.frames=random"}};
 static const struct setting ranges = {
     "kepler", "range-tlb", GATHER, {"sm.count=2", "l1_tlb.base_entries=8", "l2_tlb.base_entries=64"}};
 static const struct setting large_ranges = {"mosaic",
@@ -130,10 +157,28 @@ static const struct row rows[] = {
     {"sm.serial", &plain, "off", "on"},
     {"l1_tlb.organisation", &plain, "plain", "ideal"},
     {"l1_tlb.organisation.replacement", &plain, "lru", "random"},
+    {"l1_tlb.organisation.virtual_bits", &compressed, "13", "2"},
+    {"l1_tlb.organisation.physical_bits", &compressed, "9", "2"},
+    {"l1_tlb.organisation.ratio", &compressed, "2", "4"},
+    {"l1_tlb.organisation.share", &compressed, "50", "0"},
+    {"l1_tlb.organisation.counter", &compressed, "16", "0"},
+    {"l1_tlb.organisation.consecutive", &compressed, "off", "on"},
+    {"l1_tlb.organisation.sets_per_base", &compressed, "1", "0"},
+    {"l1_tlb.organisation.search", &compressed, "off", "on"},
+    {"l1_tlb.organisation.first_base", &compressed_launches, "run", "launch"},
     {"l1_tlb.organisation.ranges", &l1_ranges, "32", "0"},
     {"l1_tlb.organisation.walk", &l1_ranges, "500", "5000"},
     {"l1_tlb.large_organisation", &two_mb, "same", "ideal"},
     {"l1_tlb.large_organisation.replacement", &two_mb_alone, "lru", "random"},
+    {"l1_tlb.large_organisation.virtual_bits", &compressed_large, "13", "2"},
+    {"l1_tlb.large_organisation.physical_bits", &compressed_large, "9", "2"},
+    {"l1_tlb.large_organisation.ratio", &compressed_large, "2", "4"},
+    {"l1_tlb.large_organisation.share", &compressed_large, "50", "0"},
+    {"l1_tlb.large_organisation.counter", &compressed_large, "16", "0"},
+    {"l1_tlb.large_organisation.consecutive", &compressed_large, "off", "on"},
+    {"l1_tlb.large_organisation.sets_per_base", &compressed_large, "1", "0"},
+    {"l1_tlb.large_organisation.search", &compressed_large, "off", "on"},
+    {"l1_tlb.large_organisation.first_base", &compressed_large_launches, "run", "launch"},
     {"l1_tlb.large_organisation.ranges", &large_l1_ranges, "32", "0"},
     {"l1_tlb.large_organisation.walk", &large_l1_ranges, "500", "5000"},
     {"l1_tlb.base_entries", &plain, "8", "16"},
@@ -148,10 +193,28 @@ static const struct row rows[] = {
     {"l1_tlb.on_miss", &plain, "nonblocking", "stall_lsu"},
     {"l2_tlb.organisation", &plain, "plain", "ideal"},
     {"l2_tlb.organisation.replacement", &small_l2_tlb, "lru", "random"},
+    {"l2_tlb.organisation.virtual_bits", &compressed, "13", "2"},
+    {"l2_tlb.organisation.physical_bits", &compressed, "9", "2"},
+    {"l2_tlb.organisation.ratio", &compressible, "2", "4"},
+    {"l2_tlb.organisation.share", &compressed, "50", "0"},
+    {"l2_tlb.organisation.counter", &compressed, "16", "0"},
+    {"l2_tlb.organisation.consecutive", &compressed, "off", "on"},
+    {"l2_tlb.organisation.sets_per_base", &compressed, "1", "0"},
+    {"l2_tlb.organisation.search", &compressed, "off", "on"},
+    {"l2_tlb.organisation.first_base", &compressed_launches, "run", "launch"},
     {"l2_tlb.organisation.ranges", &ranges, "32", "0"},
     {"l2_tlb.organisation.walk", &ranges, "500", "5000"},
     {"l2_tlb.large_organisation", &two_mb, "same", "ideal"},
     {"l2_tlb.large_organisation.replacement", &two_mb_alone, "lru", "random"},
+    {"l2_tlb.large_organisation.virtual_bits", &compressed_large, "13", "2"},
+    {"l2_tlb.large_organisation.physical_bits", &compressed_large, "9", "2"},
+    {"l2_tlb.large_organisation.ratio", &compressed_large, "2", "4"},
+    {"l2_tlb.large_organisation.share", &compressed_large, "50", "0"},
+    {"l2_tlb.large_organisation.counter", &compressed_large, "16", "0"},
+    {"l2_tlb.large_organisation.consecutive", &compressed_large, "off", "on"},
+    {"l2_tlb.large_organisation.sets_per_base", &compressed_large, "1", "0"},
+    {"l2_tlb.large_organisation.search", &compressed_large, "off", "on"},
+    {"l2_tlb.large_organisation.first_base", &compressed_large_launches, "run", "launch"},
     {"l2_tlb.large_organisation.ranges", &large_ranges, "32", "0"},
     {"l2_tlb.large_organisation.walk", &large_ranges, "500", "5000"},
     {"l2_tlb.base_entries", &plain, "512", "64"},
@@ -481,7 +544,10 @@ static void prepare_idle(struct run *r, const struct row *row, const char *value
 {
     prepare(r, row, value);
     for (const struct pw_effect_condition *c = rule->any; c->key; c++, pairs++)
-        if (pw_options_find(o, c->key) < 0) { /* several applications: take the first alone */
+        if (strchr(c->key, '.') && pw_options_find(o, c->key) < 0) { /* a chosen policy's own; "!" and one value */
+            snprintf(*pairs, sizeof *pairs, "%s=%s", c->key, c->values + 1);
+            set(r, *pairs);
+        } else if (pw_options_find(o, c->key) < 0) { /* several applications: take the first alone */
             snprintf(*pairs, sizeof *pairs, "%.*s", (int)strcspn(row->setting->workload, ","), row->setting->workload);
             r->spec.workload = *pairs;
         } else {
