@@ -67,7 +67,7 @@ static const struct setting compressed_launches = {
     {"sm.count=2", "l1_tlb.base_entries=8", "l2_tlb.base_entries=64", "page.frames=random", "dram.bytes=16MB"}};
 static const struct setting compressed_large = {"kepler",
                                                 "gpu-mmu-2m",
-                                                "gather:table=1GB:ctas=8:iterations=2",
+                                                "gather:table=256MB:ctas=8:iterations=2",
                                                 {"sm.count=2", "l1_tlb.large_as_base=off", "l2_tlb.large_as_base=off",
                                                  "l1_tlb.large_entries=16", "l2_tlb.large_entries=64",
                                                  "l1_tlb.large_organisation=compressed",
@@ -544,10 +544,7 @@ static void prepare_idle(struct run *r, const struct row *row, const char *value
 {
     prepare(r, row, value);
     for (const struct pw_effect_condition *c = rule->any; c->key; c++, pairs++)
-        if (strchr(c->key, '.') && pw_options_find(o, c->key) < 0) { /* a chosen policy's own; "!" and one value */
-            snprintf(*pairs, sizeof *pairs, "%s=%s", c->key, c->values + 1);
-            set(r, *pairs);
-        } else if (pw_options_find(o, c->key) < 0) { /* several applications: take the first alone */
+        if (!strchr(c->key, '.')) { /* several applications: take the first alone */
             snprintf(*pairs, sizeof *pairs, "%.*s", (int)strcspn(row->setting->workload, ","), row->setting->workload);
             r->spec.workload = *pairs;
         } else {

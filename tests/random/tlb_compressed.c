@@ -1,6 +1,7 @@
-/* The compressed TLB organisation against a dictionary: a million operations over arrays of every kind, for three address
- * spaces and three page sizes, with options drawn at random. Whatever it holds has the frame and the permissions that
- * were put in last; what was put in is found right after; what was invalidated is gone, and was counted. */
+/* The compressed TLB organisation against a dictionary: a million operations over arrays of every kind, for three
+ * address spaces and three page sizes, with options drawn at random. Whatever it holds has the frame and the
+ * permissions that were put in last; what was put in is found right after; what was invalidated is gone, and was
+ * counted. */
 #include "compressed_tlb.h"
 #include "sim/random.h"
 

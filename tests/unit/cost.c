@@ -165,9 +165,9 @@ static void tlbs_count_as_they_are_built(void **state)
     }
 }
 
-/* comp-sec48-vbr, comp-sec48-pbr, comp-sec48-counter, comp-sec48-entry, comp-sec48-total, comp-fig2-vd, comp-fig2-entry,
- * comp-fig9-fit: 4 bytes for each of 32 sets, and two translations in the 52 bits of an entry. The address space number
- * of a base is not among them. */
+/* comp-sec48-vbr, comp-sec48-pbr, comp-sec48-counter, comp-sec48-entry, comp-sec48-total, comp-fig2-vd,
+ * comp-fig2-entry, comp-fig9-fit: 4 bytes for each of 32 sets, and two translations in the 52 bits of an entry. The
+ * address space number of a base is not among them. */
 static void compression_takes_128_bytes(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The compressed TLB organisation step by step, in the shape of kepler's L2 TLB: what is compressible, where it goes, what
- * it displaces, and when the base is replaced (TLB compression, Sections 4.1 to 4.5). Its options are in
+/* The compressed TLB organisation step by step, in the shape of kepler's L2 TLB: what is compressible, where it goes,
+ * what it displaces, and when the base is replaced (TLB compression, Sections 4.1 to 4.5). Its options are in
  * tlb_compressed_options.c. */
 #include "compressed_tlb.h"
 
@@ -36,8 +36,8 @@ static void a_page_is_compressible_by_the_bits_from_18_up(void **state)
     }
 }
 
-/* comp-fig9-ppb, comp-fig9-pd, comp-sec43-both, comp-sec43-vonly: nine bits of a frame number may differ, and of what is
- * above them nothing. A page that matches only one of the two bases is stored uncompressed. */
+/* comp-fig9-ppb, comp-fig9-pd, comp-sec43-both, comp-sec43-vonly: nine bits of a frame number may differ, and of what
+ * is above them nothing. A page that matches only one of the two bases is stored uncompressed. */
 static void a_frame_is_compressible_by_the_bits_from_9_up(void **state)
 {
     struct compressed_tlb *t = *state;
@@ -68,8 +68,8 @@ static void a_set_holds_8_translations_and_16_compressed_ones(void **state)
     assert_int_equal(held(t), 768);
 }
 
-/* comp-sec43-to-comp, comp-sec43-to-uncomp, comp-sec43-lru, comp-sec43-lru-isolated, comp-sec43-lru-isolated2: each kind
- * displaces one translation of its own, the least recently used one. */
+/* comp-sec43-to-comp, comp-sec43-to-uncomp, comp-sec43-lru, comp-sec43-lru-isolated, comp-sec43-lru-isolated2: each
+ * kind displaces one translation of its own, the least recently used one. */
 static void each_part_of_a_set_has_an_lru_of_its_own(void **state)
 {
     struct compressed_tlb *t = *state;
@@ -92,8 +92,8 @@ static void each_part_of_a_set_has_an_lru_of_its_own(void **state)
 }
 
 /* comp-sec41-parallel, comp-sec41-uncomp-hit, comp-sec41-comp-hit, comp-sec41-miss, comp-sec44-three,
- * comp-sec44-hit-uncomp, comp-sec44-hit-comp, comp-sec44-miss: one lookup finds a page in either part, and gives its own
- * frame; a page whose difference is there under another base is not found, nor one whose difference is not. */
+ * comp-sec44-hit-uncomp, comp-sec44-hit-comp, comp-sec44-miss: one lookup finds a page in either part, and gives its
+ * own frame; a page whose difference is there under another base is not found, nor one whose difference is not. */
 static void a_lookup_finds_a_page_in_either_part(void **state)
 {
     struct compressed_tlb *t = *state;
@@ -156,7 +156,8 @@ static bool rebases_after(struct compressed_tlb *t, unsigned uncompressible)
     return compressed_count(t, "rebases", 0) == 1;
 }
 
-/* comp-sec45-counter, comp-sec45-16, comp-sec45-decrement, comp-sec45-rebase: not after 15, but after 16, with the 17th. */
+/* comp-sec45-counter, comp-sec45-16, comp-sec45-decrement, comp-sec45-rebase: not after 15, but after 16, with the
+ * 17th. */
 static void the_17th_uncompressible_translation_becomes_the_base(void **state)
 {
     struct compressed_tlb *t = *state;

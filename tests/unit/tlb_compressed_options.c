@@ -138,8 +138,8 @@ static void nothing_compressed_leaves_all_ways(void **state)
     assert_int_equal(compressed_count(t, "compressed_fills", 0), 0);
 }
 
-/* comp-sec46-allcomp: of uncompressible translations only the last is there, whatever its set, so that whoever asked for
- * it is served; every other misses, and none could be a base. */
+/* comp-sec46-allcomp: of uncompressible translations only the last is there, whatever its set, so that whoever asked
+ * for it is served; every other misses, and none could be a base. */
 static void without_uncompressed_ways_one_uncompressible_translation_is_there(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* What compression takes in hardware (TLB compression, Section 4.8): the base pairs with their counters. The entries stay
- * as wide as they were as long as the differences of `ratio` translations fit into one; where they do not, what they
- * lack is a cost too, and so is the register for uncompressible translations where no way is for these.
+/* What compression takes in hardware (TLB compression, Section 4.8): the base pairs with their counters. The entries
+ * stay as wide as they were as long as the differences of `ratio` translations fit into one; where they do not, what
+ * they lack is a cost too, and so is the register for uncompressible translations where no way is for these.
  *
  * An entry has two state bits, what is above the set's number of a page number, and a frame number (Figure 2); a
  * compressed translation has two state bits of its own and its two differences (Figure 9). The paper gives a counter
