@@ -67,17 +67,17 @@ static const struct setting compressed_launches = {
     {"sm.count=2", "l1_tlb.base_entries=8", "l2_tlb.base_entries=64", "page.frames=random", "dram.bytes=16MB"}};
 static const struct setting compressed_large = {"kepler",
                                                 "gpu-mmu-2m",
-                                                "gather:table=256MB:ctas=8:iterations=2",
+                                                "gather:table=128MB:ctas=8:iterations=2",
                                                 {"sm.count=2", "l1_tlb.large_as_base=off", "l2_tlb.large_as_base=off",
-                                                 "l1_tlb.large_entries=16", "l2_tlb.large_entries=64",
+                                                 "l1_tlb.large_entries=8", "l2_tlb.large_entries=32",
                                                  "l1_tlb.large_organisation=compressed",
                                                  "l2_tlb.large_organisation=compressed", "page.frames=random"}};
 static const struct setting compressed_large_launches = {
     "kepler",
     "gpu-mmu-2m",
-    "nw:length=2048",
-    {"sm.count=2", "l1_tlb.large_as_base=off", "l2_tlb.large_as_base=off", "l1_tlb.large_entries=4",
-     "l2_tlb.large_entries=4", "l2_tlb.large_ways=4", "l1_tlb.large_organisation=compressed",
+    "nw:length=1024",
+    {"sm.count=2", "l1_tlb.large_as_base=off", "l2_tlb.large_as_base=off", "l1_tlb.large_entries=2",
+     "l1_tlb.large_ways=2", "l2_tlb.large_entries=2", "l2_tlb.large_ways=2", "l1_tlb.large_organisation=compressed",
      "l2_tlb.large_organisation=compressed", "page.frames=random"}};
 static const struct setting ranges = {
     "kepler", "range-tlb", GATHER, {"sm.count=2", "l1_tlb.base_entries=8", "l2_tlb.base_entries=64"}};
