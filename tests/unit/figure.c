@@ -237,6 +237,36 @@ static void sizes_are_those_of_the_scope_unless_given(void **state)
     pw_sizes_release(&sizes);
 }
 
+static void parameters_of_a_list_may_differ_by_scope(void **state)
+{
+    (void)state;
+    static const char text[] =
+        TITLE MACHINE VARIANTS MEASURES TABLE "workloads: {a: {list: \"HS:side=512:iterations=2|side=64,vecadd:n=1k "
+                                              "vecadd:n=9|n=3,HS:side=64|iterations=1@10+20\"}}\n";
+    static const char *const expected[2][2] = {
+        [PW_QUICK] = {"HS:side=64,vecadd:n=1k", "vecadd:n=3,HS:iterations=1@10+20"},
+        [PW_FULL] = {"HS:side=512:iterations=2,vecadd:n=1k", "vecadd:n=9,HS:side=64@10+20"}};
+    for (enum pw_scope scope = PW_QUICK; scope <= PW_FULL; scope++) {
+        struct pw_figure *f = read_text(text, scope);
+        for (size_t i = 0; i < 2; i++)
+            assert_string_equal(f->workloads[i].text, expected[scope][i]);
+        pw_figure_free(f);
+    }
+}
+
+static void a_list_may_name_another(void **state)
+{
+    (void)state;
+    static const char *const programs[] = {"vecadd", "FWT,BFS2", "SCAN,CONS", "MUM,HISTO"};
+    struct pw_figure *f =
+        read_text(TITLE MACHINE VARIANTS MEASURES TABLE "workloads: {a: {list: \"vecadd mask-ten alu\"}}\n", PW_FULL);
+    assert_int_equal(f->workload_count, 12);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        assert_string_equal(f->workloads[i].programs, programs[i]);
+    assert_string_equal(f->workloads[11].programs, "alu");
+    pw_figure_free(f);
+}
+
 static void sizes_files_are_read(void **state)
 {
     (void)state;
@@ -351,6 +381,8 @@ static void mistakes_in_workloads_are_told(void **state)
          "f:6: unknown workload ''; `pagewalk list workloads` names them"},
         {BEFORE_WORKLOADS "workloads: {a: {each: mosiac}}",
          "f:6: no workload belongs to a paper 'mosiac'; did you mean 'mosaic'?"},
+        {BEFORE_WORKLOADS "workloads: {a: {list: \"HS|side=64\"}}",
+         "f:6: 'HS|side=64': a '|' stands between parameters, as in nw:length=2048|length=1024"},
         {BEFORE_WORKLOADS "workloads: {a: {each: mosaic, list: HS}}",
          "f:6: group 'a' needs one of 'list', 'each' and 'random'"},
         {BEFORE_WORKLOADS "workloads: {a: {quick: 2}}", "f:6: group 'a' needs one of 'list', 'each' and 'random'"},
@@ -536,6 +568,8 @@ int main(void)
         cmocka_unit_test(papers_have_their_programs_once),
         cmocka_unit_test(mixes_are_different_and_follow_the_seed),
         cmocka_unit_test(sizes_are_those_of_the_scope_unless_given),
+        cmocka_unit_test(parameters_of_a_list_may_differ_by_scope),
+        cmocka_unit_test(a_list_may_name_another),
         cmocka_unit_test(sizes_files_are_read),
         cmocka_unit_test(mistakes_in_keys_and_variants_are_told),
         cmocka_unit_test(mistakes_in_workloads_are_told),

@@ -32,6 +32,25 @@ static const struct figure_entry *field(const struct group *g, const char *name)
     return pw_figure_find(g->r, SECTION_WORKLOADS, g->name, name);
 }
 
+/* Of "nw:length=2048|length=1024" what the scope takes: the parameters before the bar, or with --quick those behind it.
+ * Refuses a bar without parameters before it. */
+static bool take_scope(char *item, enum pw_scope scope)
+{
+    for (char *bar; (bar = strchr(item, '|'));) {
+        char *app = bar;
+        while (app > item && app[-1] != ',')
+            app--;
+        char *from = memchr(app, ':', (size_t)(bar - app)), *end = bar + strcspn(bar, ",@");
+        if (!from)
+            return false;
+        if (scope == PW_QUICK)
+            memmove(from + 1, bar + 1, strlen(bar + 1) + 1);
+        else
+            memmove(bar, end, strlen(end) + 1);
+    }
+    return true;
+}
+
 /* Takes over the item. */
 static enum pw_status add_item(struct group *g, char *item)
 {
@@ -88,16 +107,28 @@ static char *repeated(const char *item, uint64_t copies)
     return text.bytes;
 }
 
-static enum pw_status read_list(struct group *g, const char *list, uint64_t copies)
+/* `depth`: how many lists name this one. */
+static enum pw_status read_list(struct group *g, const char *list, uint64_t copies, unsigned depth)
 {
+    enum { MAX_DEPTH = 4 };
     char *copy = strdup(list), *rest = NULL;
     if (!copy)
         return pw_figure_no_memory(g->r);
     enum pw_status status = PW_OK;
-    for (char *word = strtok_r(copy, " ", &rest); word && status == PW_OK; word = strtok_r(NULL, " ", &rest))
-        status = copies > 1 && pw_workload_cut(word).sms
-                     ? pw_figure_refuse(g->r, g->line, "copies of '%.80s': give the copies their SMs with 'sms'", word)
-                     : add_item(g, repeated(word, copies));
+    for (char *word = strtok_r(copy, " ", &rest); word && status == PW_OK; word = strtok_r(NULL, " ", &rest)) {
+        const char *named = pw_sizes_list(g->sizes, word);
+        if (named && depth == MAX_DEPTH)
+            status = pw_figure_refuse(g->r, g->line, "list '%.80s' is named by too many lists in a row", word);
+        else if (named)
+            status = read_list(g, named, copies, depth + 1);
+        else if (!take_scope(word, g->r->figure->scope))
+            status = pw_figure_refuse(
+                g->r, g->line, "'%.80s': a '|' stands between parameters, as in nw:length=2048|length=1024", word);
+        else if (copies > 1 && pw_workload_cut(word).sms)
+            status = pw_figure_refuse(g->r, g->line, "copies of '%.80s': give the copies their SMs with 'sms'", word);
+        else
+            status = add_item(g, repeated(word, copies));
+    }
     free(copy);
     return status;
 }
@@ -106,7 +137,7 @@ static enum pw_status read_each(struct group *g, const struct figure_entry *each
 {
     const char *list = pw_sizes_list(g->sizes, each->value);
     if (list)
-        return read_list(g, list, copies);
+        return read_list(g, list, copies, 0);
     const struct pw_workload *programs[PROGRAM_LIMIT];
     size_t count;
     enum pw_status status = find_programs(g, each, programs, &count);
@@ -237,7 +268,7 @@ static enum pw_status collect(struct group *g)
         return status;
     if (field(g, "each"))
         return read_each(g, field(g, "each"), copies);
-    return field(g, "list") ? read_list(g, field(g, "list")->value, copies) : read_random(g, field(g, "random"));
+    return field(g, "list") ? read_list(g, field(g, "list")->value, copies, 0) : read_random(g, field(g, "random"));
 }
 
 /* Appends one application: its program to `programs`, and with its size to `text`. */
