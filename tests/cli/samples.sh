@@ -71,9 +71,15 @@ lists = re.findall(r"^  mask-\d-hmr: ((?:.*\n)(?:    .*\n)*)", open(sys.argv[2])
 pairs = sorted(re.sub(r"@[\d+]+", "", pair) for pair in " ".join(lists).split())
 assert len(set(pairs)) == 35
 print("mask-ten:", *random.Random(2017).sample(pairs, 10))
+# Of TLB compression's 22 programs; those that bring their parameters stand in a list of their own.
+text = open(sys.argv[2]).read()
+all22 = re.search(r"^  compression-22: ((?:.*\n)(?:    .*\n)*)", text, re.M)[1].split()
+by_name = {word.removeprefix("compression-"): word for word in all22}
+assert len(by_name) == 22
+print("compression-eight:", *(by_name[name] for name in random.Random(2020).sample(sorted(by_name), 8)))
 PYTHON
 python3 draw.py "$pagewalk" "$source_root/experiments/sizes.yaml" >drawn
-for list in mosaic-ninth-same mosaic-ninth-mixed mosaic-ten mask-ten; do
+for list in mosaic-ninth-same mosaic-ninth-mixed mosaic-ten mask-ten compression-eight; do
   check "$list is what the seed draws" eval \
     'sed -n "/^  $list: /,/^  [^ ]/p" "$source_root/experiments/sizes.yaml" | sed "1!{/^  [^ ]/d}; s/@[0-9+]*//g" |
      xargs >listed &&
