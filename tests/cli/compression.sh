@@ -58,9 +58,9 @@ small() {
   shift
   { sed '/^workloads:/,$d' "$source_root/experiments/compression/$figure.yaml"
     echo workloads:
-    local table=128
+    local table=2048
     for group in "$@"; do
-      echo "  $group: {list: \"gather:table=${table}KB:iterations=200:ctas=16\"}"
+      echo "  $group: {list: \"gather:table=${table}KB:iterations=10:ctas=16\"}"
       table=$((table * 2))
     done
     sed -n '/^measures:/,$p' "$source_root/experiments/compression/$figure.yaml"; } >"$figure.yaml"
@@ -69,7 +69,7 @@ small() {
 
 # cycles DESIGN: of the largest program of small().
 cycles() {
-  "$pagewalk" run -m kepler -d "$1" -w gather:table=4096KB:iterations=200:ctas=16 --set page.frames=chunks --quiet \
+  "$pagewalk" run -m kepler -d "$1" -w gather:table=4096KB:iterations=10:ctas=16 --set page.frames=chunks --quiet \
     --json - | python3 -c 'import json, sys; print(json.load(sys.stdin)["cycles"])'
 }
 
@@ -84,8 +84,8 @@ assert int(base) != int(design) and abs(item["value"] - int(base) / int(design))
 PYTHON
 }
 
-small fig18 a b c d irregular pathfinder
-small fig20 a b c d irregular pathfinder
+small fig18 irregular pathfinder
+small fig20 irregular pathfinder
 # comp-sec31-speedup-def comp-fig18-norm
 check 'compression is shown as the time of the baseline over its own' normalised fig18 compression compress
 # comp-sec31-speedup-def comp-fig18-norm
@@ -103,7 +103,7 @@ groups=$(sed -n '/^workloads:/,/^measures:/p' "$source_root/experiments/compress
   echo workloads:
   i=0
   for group in $groups; do
-    echo "  $group: {list: \"gather:table=$((32 << i % 9))KB:iterations=$((50 + i)):ctas=16\"}"
+    echo "  $group: {list: \"gather:table=$((32 << i % 9))KB:iterations=$((5 + i)):ctas=16\"}"
     i=$((i + 1))
   done
   sed -n '/^measures:/,$p' "$source_root/experiments/compression/table2.yaml"; } >table2.yaml
