@@ -224,8 +224,7 @@ static size_t describe(const struct pw_effect_condition *c, const char *before, 
 /* That an ideal TLB makes idle what is in and behind it goes without saying. */
 static bool needs_misses(const struct pw_effect_rule *rule)
 {
-    const char *key = rule->any->key, *found = key ? strstr(key, "organisation") : NULL;
-    return found && !strchr(found, '.');
+    return rule->any->key && strstr(rule->any->key, "organisation");
 }
 
 void pw_effect_describe(const char *name, char *out, size_t capacity)
