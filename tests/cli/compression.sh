@@ -120,4 +120,16 @@ for name, high1, high2 in (("hh", 1, 1), ("lh", 0, 1), ("hl", 1, 0), ("ll", 0, 0
     expected = sum((a > 75) == high1 and (b > 75) == high2 for a, b in zip(l1, l2))
     assert ours[name] == [expected], (name, ours[name], expected)
 PYTHON
+# Sixteen CTAs, one on each SM, read the same three pages: each SM misses for itself, and there is a walk for each page.
+"$pagewalk" run -m kepler -w gather:table=4KB:ctas=16:warps=1:n=512 --quiet --json pages.json
+# comp-tab3-l1tlb-private comp-tab3-l2tlb-shared
+check 'each of 16 SMs has an L1 TLB of its own, and all share one L2 TLB' python3 - <<'PYTHON'
+import json
+metrics = json.load(open("pages.json"))["metrics"]
+assert metrics["gpu0.l1_tlb.primary_misses"] == 16 * 3 and metrics["gpu0.walk.count"] == 3
+PYTHON
+# comp-sec22-l1-same
+check 'L1 TLBs are organised and searched as the L2 TLB is' eval \
+  '"$pagewalk" list options | sed -n "s/^\(l[12]\)_tlb\.\([a-z_.]*organisation[a-z_.]*\) .*/\1 \2/p" >organisations &&
+   diff <(sed -n "s/^l1 //p" organisations) <(sed -n "s/^l2 //p" organisations) && [ "$(wc -l <organisations)" -gt 20 ]'
 finish

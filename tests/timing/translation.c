@@ -363,7 +363,7 @@ static void hit_under_miss(struct pw_warp *w, struct timed *t)
     }
 }
 
-/* mask-sec6-nonblocking */
+/* mask-sec6-nonblocking, comp-sec22-replay */
 static void on_miss_decides_whether_a_hit_passes_a_miss(void **state)
 {
     (void)state;
