@@ -187,6 +187,20 @@ static void compression_takes_128_bytes(void **state)
     expect(&naive, "cost.l2_tlb.added", 32 * 28 / 8);
 }
 
+/* Ranges are charged to the TLB that has them: 32 of 111 bits. */
+static void ranges_take_444_bytes_where_they_are(void **state)
+{
+    (void)state;
+    struct pw_cost c = cost_of("kepler", "range-tlb", NULL);
+    expect(&c, "cost.l1_tlb.added", 0);
+    expect(&c, "cost.l2_tlb.added", 444);
+    struct pw_cost l1 = cost_of("kepler", "gpu-mmu", "l1_tlb.organisation=range");
+    expect(&l1, "cost.l1_tlb.added", 444);
+    expect(&l1, "cost.l2_tlb.added", 0);
+    struct pw_cost half = cost_of("kepler", "range-tlb", "l2_tlb.organisation.ranges=16");
+    expect(&half, "cost.l2_tlb.added", 222);
+}
+
 /* comp-sec46-regs, comp-sec46-shared-2, comp-sec52-shared-4, comp-sec47-l1-one-base: the number of pairs. */
 static void the_cost_of_compression_follows_its_options(void **state)
 {
@@ -265,6 +279,7 @@ int main(void)
         cmocka_unit_test(mask_takes_what_its_three_parts_take),
         cmocka_unit_test(tlbs_count_as_they_are_built),
         cmocka_unit_test(compression_takes_128_bytes),
+        cmocka_unit_test(ranges_take_444_bytes_where_they_are),
         cmocka_unit_test(the_cost_of_compression_follows_its_options),
         cmocka_unit_test(compressed_arrays_cost_as_they_are_built),
         cmocka_unit_test(a_structure_has_a_size_or_a_function_for_it),

@@ -59,8 +59,8 @@ static uint64_t range_bits(const void *chosen, const struct pw_cost_machine *mac
 }
 
 static const struct pw_policy_cost cost[] = {
-    {"ranges", "Ranges: the first and the last page, the first frame, permissions, the address space.", PW_COST_L2_TLB,
-     0, range_bits},
+    {"ranges", "Ranges: the first and the last page, the first frame, permissions, the address space.", PW_COST_TLB, 0,
+     range_bits},
     {0}};
 
 struct range {
