@@ -4,13 +4,9 @@
  * begin as what the host has put there, zeros. */
 #include "workload/polybench/matvec.h"
 
-struct parameters {
-    uint32_t nx, ny, terms;
-};
-
 static void atax_main(struct pw_host *h, const void *parameters)
 {
-    const struct parameters *p = parameters;
+    const struct pw_matvec_parameters *p = parameters;
     int64_t nx = pw_matvec_side(h, p->nx), ny = pw_matvec_side(h, p->ny);
     struct pw_matvec rows = {.matrix = pw_matvec_matrix(h, "A", nx, ny),
                              .rows = nx,
@@ -22,8 +18,7 @@ static void atax_main(struct pw_host *h, const void *parameters)
     columns.result = pw_alloc(h, "y", (uint64_t)ny, sizeof(float));
     rows.result = columns.vector = pw_alloc(h, "tmp", (uint64_t)nx, sizeof(float));
     columns.by_rows = false;
-    for (int64_t i = 0; rows.vector.data && i < ny; i++)
-        ((float *)rows.vector.data)[i] = (float)((double)i * 3.14159265358979323846);
+    pw_matvec_fill(&rows.vector);
 
     pw_host_plan(h, 2);
     pw_matvec_launch(h, "atax_kernel1", &rows);
@@ -37,24 +32,13 @@ static void atax_main(struct pw_host *h, const void *parameters)
         pw_free(h, in_order[i]);
 }
 
-static const struct pw_option options[] = {
-    {"nx", PW_OPTION_COUNT, offsetof(struct parameters, nx), 1, PW_MATVEC_MAX_SIDE, "4096", "elements", NULL,
-     "rows of the matrix", false},
-    {"ny", PW_OPTION_COUNT, offsetof(struct parameters, ny), 1, PW_MATVEC_MAX_SIDE, "4096", "elements", NULL,
-     "columns of the matrix", false},
-    PW_MATVEC_ROW_TERMS(offsetof(struct parameters, terms)),
-    {0},
-};
-
-static const struct pw_preset presets[] = {{"original", "nx=4096:ny=4096:terms=0"}, {0}};
-
 const struct pw_workload pw_workload_atax = {
     .name = "atax",
     .suite = "PolyBench",
     .papers = "compression",
     .summary = "a matrix times a vector by rows, then its transpose times the result by columns",
-    .parameters = options,
-    .presets = presets,
-    .parameters_bytes = sizeof(struct parameters),
+    .parameters = pw_matvec_parameters,
+    .presets = pw_matvec_presets,
+    .parameters_bytes = sizeof(struct pw_matvec_parameters),
     .main = atax_main,
 };

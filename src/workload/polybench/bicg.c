@@ -4,19 +4,9 @@
  * their order and initial values. */
 #include "workload/polybench/matvec.h"
 
-struct parameters {
-    uint32_t nx, ny, terms;
-};
-
-static void fill(const struct pw_array *a)
-{
-    for (uint64_t i = 0; a->data && i < a->count; i++)
-        ((float *)a->data)[i] = (float)((double)i * 3.14159265358979323846);
-}
-
 static void bicg_main(struct pw_host *h, const void *parameters)
 {
-    const struct parameters *p = parameters;
+    const struct pw_matvec_parameters *p = parameters;
     int64_t nx = pw_matvec_side(h, p->nx), ny = pw_matvec_side(h, p->ny);
     struct pw_matvec columns = {.matrix = pw_matvec_matrix(h, "A", nx, ny),
                                 .rows = nx,
@@ -29,10 +19,10 @@ static void bicg_main(struct pw_host *h, const void *parameters)
     columns.result = pw_alloc(h, "s", (uint64_t)ny, sizeof(float));
     rows.vector = pw_alloc(h, "p", (uint64_t)ny, sizeof(float));
     rows.result = pw_alloc(h, "q", (uint64_t)nx, sizeof(float));
-    fill(&columns.vector);
-    fill(&rows.vector);
-    fill(&columns.result); /* what nobody has cleared shows in the sums */
-    fill(&rows.result);
+    pw_matvec_fill(&columns.vector);
+    pw_matvec_fill(&rows.vector);
+    pw_matvec_fill(&columns.result); /* what nobody has cleared shows in the sums */
+    pw_matvec_fill(&rows.result);
 
     pw_host_plan(h, 2);
     pw_matvec_launch(h, "bicg_kernel1", &columns);
@@ -46,24 +36,13 @@ static void bicg_main(struct pw_host *h, const void *parameters)
         pw_free(h, in_order[i]);
 }
 
-static const struct pw_option options[] = {
-    {"nx", PW_OPTION_COUNT, offsetof(struct parameters, nx), 1, PW_MATVEC_MAX_SIDE, "4096", "elements", NULL,
-     "rows of the matrix", false},
-    {"ny", PW_OPTION_COUNT, offsetof(struct parameters, ny), 1, PW_MATVEC_MAX_SIDE, "4096", "elements", NULL,
-     "columns of the matrix", false},
-    PW_MATVEC_ROW_TERMS(offsetof(struct parameters, terms)),
-    {0},
-};
-
-static const struct pw_preset presets[] = {{"original", "nx=4096:ny=4096:terms=0"}, {0}};
-
 const struct pw_workload pw_workload_bicg = {
     .name = "bicg",
     .suite = "PolyBench",
     .papers = "compression",
     .summary = "a vector times a matrix by columns, and the matrix times a vector by rows",
-    .parameters = options,
-    .presets = presets,
-    .parameters_bytes = sizeof(struct parameters),
+    .parameters = pw_matvec_parameters,
+    .presets = pw_matvec_presets,
+    .parameters_bytes = sizeof(struct pw_matvec_parameters),
     .main = bicg_main,
 };

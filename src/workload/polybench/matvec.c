@@ -140,3 +140,20 @@ void pw_matvec_verify(struct pw_host *h, const struct pw_matvec *product, const 
     pw_host_expect(h, wrong == count, "sum %lld over %s differs from the sequential one", (long long)wrong,
                    product->by_rows ? "a row" : "a column");
 }
+
+void pw_matvec_fill(const struct pw_array *vector)
+{
+    for (uint64_t i = 0; vector->data && i < vector->count; i++)
+        ((float *)vector->data)[i] = (float)((double)i * 3.14159265358979323846);
+}
+
+#define FIELD(name) offsetof(struct pw_matvec_parameters, name)
+const struct pw_option pw_matvec_parameters[] = {
+    {"nx", PW_OPTION_COUNT, FIELD(nx), 1, PW_MATVEC_MAX_SIDE, "4096", "elements", NULL, "rows of the matrix", false},
+    {"ny", PW_OPTION_COUNT, FIELD(ny), 1, PW_MATVEC_MAX_SIDE, "4096", "elements", NULL, "columns of the matrix", false},
+    PW_MATVEC_ROW_TERMS(FIELD(terms)),
+    {0},
+};
+#undef FIELD
+
+const struct pw_preset pw_matvec_presets[] = {{"original", "nx=4096:ny=4096:terms=0"}, {0}};

@@ -39,6 +39,16 @@ void pw_matvec_launch(struct pw_host *h, const char *kernel, const struct pw_mat
  */
 void pw_matvec_verify(struct pw_host *h, const struct pw_matvec *product, const float *before);
 
+/* Vectors as atax and bicg begin with: element i is i * pi. */
+void pw_matvec_fill(const struct pw_array *vector);
+
+/* What atax and bicg take. */
+struct pw_matvec_parameters {
+    uint32_t nx, ny, terms;
+};
+extern const struct pw_option pw_matvec_parameters[];
+extern const struct pw_preset pw_matvec_presets[];
+
 #define PW_MATVEC_ROW_TERMS(offset)                                                                                    \
     {                                                                                                                  \
         "terms", PW_OPTION_COUNT, offset, 0, PW_MATVEC_MAX_SIDE, "2048", "products", NULL,                             \
