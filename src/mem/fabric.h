@@ -56,9 +56,8 @@ void pw_fabric_send(struct pw_fabric *f, unsigned from, unsigned to, uint32_t by
 /* How long it takes when nothing else is under way. */
 pw_cycle pw_fabric_unloaded(const struct pw_fabric *f, unsigned from, unsigned to, uint32_t bytes);
 
-uint64_t pw_fabric_pending(const struct pw_fabric *f); /* messages under way */
-
-/* What the fabric is made of, in one line; returns its length, as snprintf does. */
+/* Messages under way; and a line on them, for the progress report. */
+uint64_t pw_fabric_pending(const struct pw_fabric *f);
 size_t pw_fabric_describe(const struct pw_fabric *f, char *out, size_t capacity);
 
 #endif
