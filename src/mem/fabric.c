@@ -3,7 +3,8 @@
  *
  * A queue is no list: since a direction serves messages as their heads come, it is enough to know when it is free
  * again. That time is kept exactly, as cycles and parts of a cycle, so that messages one after the other take bytes /
- * bandwidth however that divides; a head goes on at the next whole cycle. Bandwidths are turned into parts of a cycle
+ * bandwidth however that divides, on ways of several links too; only between links of different speeds does a head wait
+ * for the next whole cycle. Bandwidths are turned into parts of a cycle
  * once, when the fabric is made; from there on everything is integers. An event takes each head to its next link, so
  * that heads from different links come there in order of time.
  *
@@ -71,8 +72,9 @@ struct route {
 struct message {
     const struct route *route;
     uint32_t hop, bytes;
-    const struct speed *speed; /* at which it takes `duration` */
+    const struct speed *speed; /* of the last link; it takes `duration` there */
     struct exact_time duration;
+    struct exact_time head; /* when it comes to the next */
     pw_cycle sent, unloaded;
     pw_cycle tail; /* when its last byte is through what it has entered so far */
     pw_event_fn *arrive;
@@ -127,6 +129,11 @@ static struct exact_time duration_of(const struct speed *s, uint32_t bytes)
 static pw_cycle rounded_up(struct exact_time t)
 {
     return t.cycles + (t.parts != 0);
+}
+
+static bool is_before(struct exact_time a, struct exact_time b)
+{
+    return a.cycles < b.cycles || (a.cycles == b.cycles && a.parts < b.parts);
 }
 
 static void add(struct exact_time *t, struct exact_time more, const struct speed *s)
@@ -192,13 +199,12 @@ static void set_speeds(struct pw_fabric *f, uint32_t clock_mhz)
 {
     const struct pw_fabric_config *c = &f->config;
     f->gpu_speed = speed_of(clock_mhz, c->gbytes_per_second);
-    f->host_speed = f->gpu_speed;
-    if (c->host_gbytes_per_second > 0)
-        f->host_speed = speed_of(clock_mhz, c->host_gbytes_per_second);
+    f->host_speed = c->host_gbytes_per_second > 0 ? speed_of(clock_mhz, c->host_gbytes_per_second) : f->gpu_speed;
+    bool differ = is_slower(&f->gpu_speed, &f->host_speed) || is_slower(&f->host_speed, &f->gpu_speed);
     unsigned host = channel_of_host(f), count = channel_count(f);
     for (unsigned i = 0; i < count; i++) {
         bool to_host = i == host || i == host + 1 || (c->topology == PW_FABRIC_ALL_TO_ALL && i < host);
-        f->channels[i].speed = to_host && c->host_gbytes_per_second > 0 ? &f->host_speed : &f->gpu_speed;
+        f->channels[i].speed = to_host && differ ? &f->host_speed : &f->gpu_speed;
     }
 }
 
@@ -295,10 +301,11 @@ static void enter_link(void *fabric, uint64_t message, pw_cycle now)
     if (m->speed != c->speed) {
         m->speed = c->speed;
         m->duration = duration_of(c->speed, m->bytes);
+        m->head = (struct exact_time){now, 0};
     }
-    if (rounded_up(c->free) <= now)
-        c->free = (struct exact_time){now, 0};
-    pw_cycle start = rounded_up(c->free);
+    if (is_before(c->free, m->head))
+        c->free = m->head;
+    m->head = c->free;
     add(&c->free, m->duration, c->speed);
     add(&c->busy, m->duration, c->speed);
     if (c->busy.cycles > f->counters.busiest)
@@ -307,8 +314,9 @@ static void enter_link(void *fabric, uint64_t message, pw_cycle now)
     bool last = m->hop == m->route->count;
     pw_cycle latency = (pw_cycle)f->config.link_latency + (last ? 0 : f->config.switch_latency);
     pw_cycle end = rounded_up(c->free);
+    m->head.cycles += latency;
     m->tail = (m->tail > end ? m->tail : end) + latency;
-    pw_events_post(f->events, last ? m->tail : start + latency, last ? arrived : enter_link, f, message);
+    pw_events_post(f->events, last ? m->tail : rounded_up(m->head), last ? arrived : enter_link, f, message);
 }
 
 void pw_fabric_send(struct pw_fabric *f, unsigned from, unsigned to, uint32_t bytes, pw_cycle now, pw_event_fn *arrive,
@@ -316,7 +324,7 @@ void pw_fabric_send(struct pw_fabric *f, unsigned from, unsigned to, uint32_t by
 {
     const struct route *r = route_of(f, from, to);
     struct message *m = pw_record_take(&f->messages);
-    *m = (struct message){.route = r, .bytes = bytes, .speed = r->slowest, .sent = now};
+    *m = (struct message){.route = r, .bytes = bytes, .speed = r->slowest, .sent = now, .head = {now, 0}};
     m->duration = duration_of(r->slowest, bytes);
     m->unloaded = r->latency + rounded_up(m->duration);
     m->arrive = arrive;
