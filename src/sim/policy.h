@@ -21,10 +21,18 @@ struct pw_policy_cost;
 
 /* A counter that a policy keeps, one for each application. */
 struct pw_policy_metric {
+    const char *name;        /* NULL ends a table */
+    const char *unit, *help; /* help NULL: it only feeds a ratio and is not shown */
+    size_t offset;           /* of a uint64_t in the policy's counters of an application */
+    bool level;              /* what it is counts, not how much it has grown */
+};
+
+/* The quotient of two of these counters; 0 where the second is 0. Over applications and GPUs it is that of their sums. */
+struct pw_policy_ratio {
     const char *name; /* NULL ends a table */
     const char *unit, *help;
-    size_t offset; /* of a uint64_t in the policy's counters of an application */
-    bool level;    /* what it is counts, not how much it has grown */
+    const char *of, *per; /* names of counters of the same policy */
+    double scale;         /* that it is multiplied by */
 };
 
 /* What an instance is made from. */
@@ -41,6 +49,7 @@ struct pw_policy {
     const struct pw_option *options;        /* rows over a struct of its own; NULL: none */
     size_t options_bytes;                   /* of that struct, at most PW_POLICY_OPTIONS_CAPACITY */
     const struct pw_policy_metric *metrics; /* NULL: none */
+    const struct pw_policy_ratio *ratios;   /* of these metrics; NULL: none */
     size_t counters_bytes;
     size_t state_bytes;
     /* NULL, or bytes of state beyond state_bytes, which depend on what the instance is made from. */

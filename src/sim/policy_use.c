@@ -39,6 +39,8 @@ static unsigned count_metrics(const struct pw_policy *policy)
     unsigned count = 0;
     for (const struct pw_policy_metric *m = policy->metrics; m && m->name; m++)
         count++;
+    for (const struct pw_policy_ratio *r = policy->ratios; r && r->name; r++)
+        count++;
     return count;
 }
 
@@ -91,17 +93,42 @@ enum pw_status pw_policy_use_add(struct pw_policy_use *u, const void *environmen
     return PW_OK;
 }
 
+/* Writes the name at `at`. */
+static enum pw_status name_metric(struct pw_policy_use *u, unsigned at, const char *own, struct pw_error *err)
+{
+    if (!pw_policy_own_name(u->option, own, u->names[at], sizeof u->names[at]))
+        return pw_fail(err, PW_FAILED, "the metric name %s.%s is too long", u->option, own);
+    return PW_OK;
+}
+
+/* The full name of a counter, which has been named before; or its own, which the registry does not know. */
+static const char *counter_name(const struct pw_policy_use *u, const char *own)
+{
+    unsigned at = 0;
+    for (const struct pw_policy_metric *m = u->policy->metrics; m && m->name; m++, at++)
+        if (!strcmp(m->name, own))
+            return u->names[at];
+    return own;
+}
+
 static enum pw_status register_metrics(struct pw_policy_use *u, struct pw_stats *stats, struct pw_error *err)
 {
     unsigned at = 0;
+    enum pw_status status = PW_OK;
     for (const struct pw_policy_metric *m = u->policy->metrics; m && m->name; m++, at++) {
-        if (!pw_policy_own_name(u->option, m->name, u->names[at], sizeof u->names[at]))
-            return pw_fail(err, PW_FAILED, "the metric name %s.%s is too long", u->option, m->name);
+        if ((status = name_metric(u, at, m->name, err)) != PW_OK)
+            return status;
         pw_stats_counter(stats, u->names[at], m->unit, m->help, u->counters, u->policy->counters_bytes, m->offset);
         if (m->level)
             pw_stats_level(stats, u->names[at]);
     }
-    return PW_OK;
+    for (const struct pw_policy_ratio *r = u->policy->ratios; r && r->name; r++, at++) {
+        if ((status = name_metric(u, at, r->name, err)) != PW_OK)
+            return status;
+        pw_stats_ratio(stats, u->names[at], r->unit, r->help, counter_name(u, r->of), counter_name(u, r->per),
+                       r->scale);
+    }
+    return status;
 }
 
 enum pw_status pw_policies_register(struct pw_policies *all, struct pw_stats *stats, struct pw_error *err)

@@ -18,7 +18,7 @@ struct pw_policy_use {
     struct pw_policy_choice choice;
     const char *option;                     /* that chooses: "dram.schedule" */
     void *counters;                         /* counters_bytes for each application */
-    char (*names)[PW_METRIC_NAME_CAPACITY]; /* of its metrics */
+    char (*names)[PW_METRIC_NAME_CAPACITY]; /* of its metrics, then of its ratios */
     unsigned apps;
     struct pw_policy_instance *instances;
     /* NULL, or called before an epoch: of a mechanism that simulates behind time, which must not fall into it. */

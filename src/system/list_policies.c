@@ -77,15 +77,23 @@ void pw_list_own_options(const char *option, const struct pw_option *row, pw_lis
         list_options_of(visit, context, option, *p);
 }
 
+/* A metric of a policy's own. */
+static void list_metric(const struct listing *l, const char *option, const struct pw_policy *policy, const char *own,
+                        const char *unit, const char *help)
+{
+    char name[NAME_CAPACITY], summary[512];
+    pw_policy_own_name(option, own, name, sizeof name);
+    snprintf(summary, sizeof summary, "%s Only with %s=%s.", help, option, policy->name);
+    l->visit(l->context, &(struct pw_listing){.name = name, .summary = summary, .detail = unit});
+}
+
 static void list_metrics_of(void *context, const char *option, const struct pw_policy *policy)
 {
-    const struct listing *l = context;
-    for (const struct pw_policy_metric *m = policy->metrics; m && m->name; m++) {
-        char name[NAME_CAPACITY], summary[512];
-        pw_policy_own_name(option, m->name, name, sizeof name);
-        snprintf(summary, sizeof summary, "%s Only with %s=%s.", m->help, option, policy->name);
-        l->visit(l->context, &(struct pw_listing){.name = name, .summary = summary, .detail = m->unit});
-    }
+    for (const struct pw_policy_metric *m = policy->metrics; m && m->name; m++)
+        if (m->help)
+            list_metric(context, option, policy, m->name, m->unit, m->help);
+    for (const struct pw_policy_ratio *r = policy->ratios; r && r->name; r++)
+        list_metric(context, option, policy, r->name, r->unit, r->help);
 }
 
 static void list_cost_of(void *context, const char *option, const struct pw_policy *policy)
@@ -111,14 +119,21 @@ struct search {
     bool found;
 };
 
+static void compare_own(struct search *s, const char *option, const char *own)
+{
+    char name[NAME_CAPACITY];
+    pw_policy_own_name(option, own, name, sizeof name);
+    s->found = s->found || !strcmp(name, s->name);
+}
+
 static void find_metric_of(void *context, const char *option, const struct pw_policy *policy)
 {
     struct search *s = context;
-    for (const struct pw_policy_metric *m = policy->metrics; m && m->name; m++) {
-        char name[NAME_CAPACITY];
-        pw_policy_own_name(option, m->name, name, sizeof name);
-        s->found = s->found || !strcmp(name, s->name);
-    }
+    for (const struct pw_policy_metric *m = policy->metrics; m && m->name; m++)
+        if (m->help)
+            compare_own(s, option, m->name);
+    for (const struct pw_policy_ratio *r = policy->ratios; r && r->name; r++)
+        compare_own(s, option, r->name);
     for (const struct pw_policy_cost *row = policy->cost; row && row->name; row++) {
         char name[NAME_CAPACITY];
         pw_cost_name(option, row, name, sizeof name);

@@ -100,6 +100,14 @@ static void every_option_accepts_its_default_and_stays_within_its_struct(void **
     }
 }
 
+static bool counts(const struct pw_policy *policy, const char *name)
+{
+    const struct pw_policy_metric *m = policy->metrics;
+    while (m->name && strcmp(m->name, name) != 0)
+        m++;
+    return m->name;
+}
+
 static void every_metric_is_one_of_the_counters(void **state)
 {
     (void)state;
@@ -108,8 +116,12 @@ static void every_metric_is_one_of_the_counters(void **state)
         const struct pw_policy *p = *policy;
         assert_true(!p->metrics == !p->counters_bytes);
         for (const struct pw_policy_metric *m = p->metrics; m && m->name; m++) {
-            assert_true(is_word(m->name, "_") && *m->unit && *m->help);
+            assert_true(is_word(m->name, "_") && *m->unit && (!m->help || *m->help));
             assert_true(m->offset % sizeof(uint64_t) == 0 && m->offset + sizeof(uint64_t) <= p->counters_bytes);
+        }
+        for (const struct pw_policy_ratio *r = p->ratios; r && r->name; r++) {
+            assert_true(is_word(r->name, "_") && *r->unit && *r->help && r->scale > 0);
+            assert_true(counts(p, r->of) && counts(p, r->per));
         }
     }
 }
