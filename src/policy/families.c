@@ -10,7 +10,9 @@
 #include "policy/fill/fill_policy.h"
 #include "policy/frame/frame_policy.h"
 #include "policy/l2_walks/l2_walks_policy.h"
+#include "policy/place/place_policy.h"
 #include "policy/prefetch/prefetch_policy.h"
+#include "policy/route/route_policy.h"
 #include "policy/tlb/tlb_policy.h"
 #include "policy/warp/warp_policy.h"
 
@@ -113,6 +115,26 @@ static const struct pw_policy *const l2_walks[] = {
 #undef PW_POLICY
     NULL};
 const struct pw_policy_family pw_l2_walks_family = {"l2_walks", "L2 use by page walks", l2_walks};
+
+#define PW_POLICY(symbol) extern const struct pw_route_policy pw_route_policy_##symbol;
+#include "policy/route/route.def"
+#undef PW_POLICY
+static const struct pw_policy *const route[] = {
+#define PW_POLICY(symbol) &pw_route_policy_##symbol.head,
+#include "policy/route/route.def"
+#undef PW_POLICY
+    NULL};
+const struct pw_policy_family pw_route_family = {"route", "translation route", route};
+
+#define PW_POLICY(symbol) extern const struct pw_place_policy pw_place_policy_##symbol;
+#include "policy/place/place.def"
+#undef PW_POLICY
+static const struct pw_policy *const place[] = {
+#define PW_POLICY(symbol) &pw_place_policy_##symbol.head,
+#include "policy/place/place.def"
+#undef PW_POLICY
+    NULL};
+const struct pw_policy_family pw_place_family = {"place", "page placement", place};
 
 const struct pw_policy_family *const pw_families[] = {&pw_warp_family,
                                                       &pw_tlb_family,
