@@ -261,7 +261,7 @@ unsigned pw_fabric_host(const struct pw_fabric *f)
 
 uint64_t pw_fabric_pending(const struct pw_fabric *f)
 {
-    return f->counters.under_way;
+    return f->messages.in_use;
 }
 
 static const struct route *route_of(const struct pw_fabric *f, unsigned from, unsigned to)

@@ -308,7 +308,7 @@ static void links_serve_in_the_order_in_which_heads_come(void **state)
 {
     (void)state;
     enum { STEP = SWITCH + LINK };
-    for (int late = 0; late < 2; late++) {
+    for (unsigned late = 0; late < 2; late++) {
         struct fabric_fixture f = fabric_open(with_link_latency(), 4, MHZ);
         pw_cycle arrivals[2], far = way(4, 3) + MESSAGE_CYCLES, near = way(2, 1) + MESSAGE_CYCLES;
         pw_cycle sent = 2 * STEP - 1 + 2 * late; /* a cycle before or after the other head passes the root */
