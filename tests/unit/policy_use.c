@@ -172,12 +172,74 @@ static void only_other_events_keep_a_machine_busy(void **state)
     pw_events_destroy(events);
 }
 
+static const struct pw_policy_metric parts[] = {
+    {"calls", "calls", "Calls at epochs.", offsetof(struct counters, calls), false},
+    {"sum", "cycles", NULL, offsetof(struct counters, height), false},
+    {0}};
+
+/* Only the registry's own names tell "sum" of one option from that of another. */
+static void ratios_are_of_the_choices_own_counters(void **state)
+{
+    (void)state;
+    static const struct pw_policy_ratio means[] = {
+        {"mean", "cycles", "The mean of them.", "sum", "calls", 1},
+        {"percent", "%", "The same in percent of a cycle.", "sum", "calls", 100},
+        {0}};
+    const struct pw_policy averaging = {
+        .name = "averaging", .metrics = parts, .ratios = means, .counters_bytes = sizeof(struct counters)};
+    const struct pw_policy_choice choice = {0};
+    struct pw_error err;
+    struct pw_policies all = {0};
+    struct pw_policy_use uses[2];
+    assert_int_equal(pw_policy_use_init(&uses[0], &all, "a.policy", &averaging, &choice, 2, &err), PW_OK);
+    assert_int_equal(pw_policy_use_init(&uses[1], &all, "b.other", &averaging, &choice, 2, &err), PW_OK);
+    struct counters *a = uses[0].counters, *b = uses[1].counters;
+    a[0] = (struct counters){2, 7};
+    a[1] = (struct counters){8, 3};
+    b[1] = (struct counters){1, 5};
+    struct pw_stats *stats = pw_stats_create(2, &err);
+    assert_int_equal(pw_policies_register(&all, stats, &err), PW_OK);
+    assert_int_equal(pw_stats_seal(stats, &err), PW_OK);
+    assert_int_equal(pw_stats_count(stats), 6); /* the sums are not shown */
+    assert_true(pw_stats_find(stats, "a.sum") < 0);
+    assert_true(value(stats, "a.mean", 0) == 3.5);
+    assert_true(value(stats, "a.mean", 1) == 0.375);
+    assert_true(value(stats, "a.mean", -1) == 1);
+    assert_true(value(stats, "a.percent", 0) == 350);
+    assert_true(value(stats, "b.other.mean", 0) == 0); /* of nothing */
+    assert_true(value(stats, "b.other.mean", 1) == 5);
+    pw_policy_use_release(&uses[0]);
+    pw_policy_use_release(&uses[1]);
+    pw_stats_destroy(stats);
+}
+
+static void a_ratio_of_a_counter_that_is_not_there_is_refused(void **state)
+{
+    (void)state;
+    static const struct pw_policy_ratio wrong[] = {{"mean", "cycles", "Of what?", "sums", "calls", 1}, {0}};
+    const struct pw_policy averaging = {
+        .name = "averaging", .metrics = parts, .ratios = wrong, .counters_bytes = sizeof(struct counters)};
+    const struct pw_policy_choice choice = {0};
+    struct pw_error err;
+    struct pw_policies all = {0};
+    struct pw_policy_use u;
+    assert_int_equal(pw_policy_use_init(&u, &all, "a.policy", &averaging, &choice, 1, &err), PW_OK);
+    struct pw_stats *stats = pw_stats_create(1, &err);
+    assert_int_equal(pw_policies_register(&all, stats, &err), PW_OK);
+    assert_int_equal(pw_stats_seal(stats, &err), PW_FAILED);
+    assert_string_equal(err.message, "metric 'a.mean' needs counter 'sums', which is not registered");
+    pw_policy_use_release(&u);
+    pw_stats_destroy(stats);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_machine_counts_and_calls_at_epochs),
         cmocka_unit_test(an_instance_that_fails_is_not_there),
         cmocka_unit_test(only_other_events_keep_a_machine_busy),
+        cmocka_unit_test(ratios_are_of_the_choices_own_counters),
+        cmocka_unit_test(a_ratio_of_a_counter_that_is_not_there_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
