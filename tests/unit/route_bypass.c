@@ -318,8 +318,9 @@ static void epochs_and_requests_are_counted_by_mode(void **state)
     end(&w);
 }
 
-/* Of the kind that was more frequent in the epoch before, local where neither was; also over an empty epoch. */
-static void accuracy_of_both_is_that_of_the_prediction_not_made(void **state)
+/* While requests go to both, the kind that was more frequent in the epoch before is meant, local where neither was; also
+ * over an empty epoch. */
+static void accuracy_is_a_mean_over_epochs(void **state)
 {
     (void)state;
     struct world w;
@@ -333,6 +334,11 @@ static void accuracy_of_both_is_that_of_the_prediction_not_made(void **state)
     expect(&w, "route.epochs_both", 0, 4);
     expect(&w, "route.accuracy_both", 0, (70 + 40 + 50 + 80) / 4.0);
     expect(&w, "route.accuracy_off", 0, 40);
+    after(&w, 0, 10); /* local: 0% */
+    after(&w, 1, 9);  /* on: 90% */
+    after(&w, 3, 7);  /* on: 70% */
+    expect(&w, "route.accuracy_both", 0, (70 + 40 + 50 + 80 + 0) / 5.0);
+    expect(&w, "route.accuracy_on", 0, 80);
     end(&w);
     make(&w, (const char *const[]){"mode", "both", NULL});
     after(&w, 1, 4); /* nothing is known: local, 20% */
@@ -386,6 +392,13 @@ static void more_than_255_requests_are_as_many_as_any(void **state)
     expect(&w, "route.accuracy_few", 0, 100);
     expect(&w, "route.accuracy_many", 0, (80 + 100 + 50) / 3.0);
     end(&w);
+    make(&w, (const char *const[]){"mode", "on", NULL});
+    after(&w, 0, 256);
+    after(&w, 500, 500);
+    after(&w, 500, 500);
+    expect(&w, "route.accuracy_few", 0, 0); /* there are none */
+    expect(&w, "route.accuracy_many", 0, 200 / 3.0);
+    end(&w);
 }
 
 /* Epochs whose requests went to both were not predicted. */
@@ -429,7 +442,7 @@ int main(void)
         cmocka_unit_test(a_fixed_mode_does_not_change),
         cmocka_unit_test(thresholds_in_the_wrong_order_are_a_user_error),
         cmocka_unit_test(epochs_and_requests_are_counted_by_mode),
-        cmocka_unit_test(accuracy_of_both_is_that_of_the_prediction_not_made),
+        cmocka_unit_test(accuracy_is_a_mean_over_epochs),
         cmocka_unit_test(few_requests_are_told_from_many_by_the_median_epoch),
         cmocka_unit_test(more_than_255_requests_are_as_many_as_any),
         cmocka_unit_test(epochs_sent_to_both_are_neither_few_nor_many),
