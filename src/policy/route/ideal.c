@@ -3,21 +3,21 @@
 #include "policy/route/route_policy.h"
 
 struct ideal {
-    const struct pw_route_environment *environment;
+    struct pw_route_environment environment;
 };
 
 static enum pw_status init(void *state, const struct pw_policy_setup *setup, struct pw_error *err)
 {
     (void)err;
     struct ideal *i = state;
-    i->environment = setup->environment;
+    i->environment = *(const struct pw_route_environment *)setup->environment;
     return PW_OK;
 }
 
 static unsigned choose(void *state, pw_asid asid, pw_vpn vpn)
 {
     const struct ideal *i = state;
-    return i->environment->is_local(i->environment->mmu, asid, vpn) ? PW_ROUTE_GMMU : PW_ROUTE_IOMMU;
+    return i->environment.is_local(i->environment.mmu, asid, vpn) ? PW_ROUTE_GMMU : PW_ROUTE_IOMMU;
 }
 
 extern const struct pw_route_policy pw_route_policy_ideal;

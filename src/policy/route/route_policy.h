@@ -19,7 +19,7 @@
 
 enum { PW_ROUTE_GMMU = 1, PW_ROUTE_IOMMU = 2, PW_ROUTE_BOTH = PW_ROUTE_GMMU | PW_ROUTE_IOMMU };
 
-/* What an instance is made from. */
+/* What an instance is made from. It copies what it needs of it; the MMU itself must outlive it. */
 struct pw_route_environment {
     const void *mmu;
     /* Whether the page lies in this GPU's memory: for the ideal policy only. */
