@@ -202,6 +202,32 @@ static void cliques_overlap_like_those_of_co_authors(void **state)
     on_host(cliques);
 }
 
+static void random_pairs(struct pw_host *h)
+{
+    struct pw_graph g = pw_graph_make(h, PW_GRAPH_RANDOM, NODES, 60, 1);
+    double squares = 0;
+    check_rows(&g);
+    assert_int_equal(g.edges, NODES * 60);
+    for (uint32_t v = 0; v < NODES; v++) {
+        double more = (double)degree_of(&g, v) - 60;
+        squares += more * more;
+        for (uint64_t e = g.first[v] + 1; e < g.first[v + 1]; e++)
+            assert_true(g.target[e - 1] < g.target[e]);
+    }
+    /* Of a sum of many unlikely events, the variance is the mean. */
+    assert_in_range((uint64_t)(squares / NODES), 53, 65);
+    /* Where every pair is asked for, every pair is there. */
+    g = pw_graph_make(h, PW_GRAPH_RANDOM, 5, 4096, 1);
+    check_rows(&g);
+    assert_int_equal(g.edges, 25);
+}
+
+static void random_pairs_are_different_and_ascend(void **state)
+{
+    (void)state;
+    on_host(random_pairs);
+}
+
 /* 0 -> 1 twice (weights 5 and 3), 1 -> 0 (4), 2 -> 2 (9), 3 -> 1 (2), 1 -> 2 (7). */
 static void turned(struct pw_host *h)
 {
@@ -290,6 +316,7 @@ int main(void)
         cmocka_unit_test(graphgen_lists_edges_at_both_ends),
         cmocka_unit_test(mesh3d_joins_neighbours_only),
         cmocka_unit_test(cliques_overlap_like_those_of_co_authors),
+        cmocka_unit_test(random_pairs_are_different_and_ascend),
         cmocka_unit_test(a_graph_can_be_turned_and_listed_at_both_ends),
         cmocka_unit_test(weights_are_the_same_at_both_ends),
         cmocka_unit_test(the_seed_decides_the_graph),

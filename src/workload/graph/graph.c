@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pw_graph_kinds[] = {"uniform", "rmat", "grid", "graphgen", "mesh3d", "cliques", NULL};
+const char *const pw_graph_kinds[] = {"uniform", "rmat", "grid", "graphgen", "mesh3d", "cliques", "random", NULL};
 
 static void make_uniform(struct pw_host *h, struct pw_graph *g, uint32_t degree, uint64_t seed)
 {
@@ -34,20 +34,30 @@ static void rmat_edge(uint64_t seed, uint64_t e, uint32_t nodes, uint32_t *sourc
     *target = (uint32_t)(t % nodes);
 }
 
-static void make_rmat(struct pw_host *h, struct pw_graph *g, uint32_t degree, uint64_t seed)
+/* Edge number e of a matrix in which every pair of nodes is as likely, none drawn twice. */
+static void random_edge(uint64_t seed, uint64_t e, uint32_t nodes, uint32_t *source, uint32_t *target)
+{
+    uint64_t position = pw_permuted(seed, e, (uint64_t)nodes * nodes);
+    *source = (uint32_t)(position / nodes);
+    *target = (uint32_t)(position % nodes);
+}
+
+/* Edges that come in no order: a node's are in that of their numbers. */
+static void make_scattered(struct pw_host *h, struct pw_graph *g, uint32_t degree, uint64_t seed,
+                           void (*edge)(uint64_t, uint64_t, uint32_t, uint32_t *, uint32_t *))
 {
     g->edges = (uint64_t)g->nodes * degree;
     g->target = pw_host_keep(h, g->edges * sizeof *g->target);
     uint32_t source, target;
     for (uint64_t e = 0; e < g->edges; e++) {
-        rmat_edge(seed, e, g->nodes, &source, &target);
+        edge(seed, e, g->nodes, &source, &target);
         g->first[source + 1]++;
     }
     for (uint32_t v = 0; v < g->nodes; v++)
         g->first[v + 1] += g->first[v];
     uint64_t *next = pw_host_keep(h, g->nodes * sizeof *next);
     for (uint64_t e = 0; e < g->edges; e++) {
-        rmat_edge(seed, e, g->nodes, &source, &target);
+        edge(seed, e, g->nodes, &source, &target);
         g->target[g->first[source] + next[source]++] = target;
     }
 }
@@ -140,8 +150,11 @@ struct pw_graph pw_graph_make(struct pw_host *h, enum pw_graph_kind kind, uint32
     if (kind == PW_GRAPH_UNIFORM)
         make_uniform(h, &g, degree, seed);
     else if (kind == PW_GRAPH_RMAT)
-        make_rmat(h, &g, degree, seed);
-    else if (kind == PW_GRAPH_GRID)
+        make_scattered(h, &g, degree, seed, rmat_edge);
+    else if (kind == PW_GRAPH_RANDOM) {
+        make_scattered(h, &g, degree < nodes ? degree : nodes, seed, random_edge);
+        g = pw_graph_transposed(h, &g); /* in ascending order */
+    } else if (kind == PW_GRAPH_GRID)
         make_grid(h, &g, side);
     else if (kind == PW_GRAPH_MESH3D)
         make_mesh3d(h, &g, side);

@@ -4,7 +4,8 @@
  * places nodes * degree edges by recursive quadrants (0.57, 0.19, 0.19, 0.05), a power-law graph with hubs. grid is a
  * square of 4-neighbour cells, mesh3d a cube of 6-neighbour cells, where `degree` has no meaning. graphgen follows the
  * generator that comes with Rodinia's bfs: every node picks a few partners, and both ends list the edge; at degree 6 it
- * picks 2 to 4, as the original's. cliques is like a network of co-authors (graph_cliques.c).
+ * picks 2 to 4, as the original's. cliques is like a network of co-authors (graph_cliques.c). random has nodes * degree
+ * edges, each another pair of nodes, all pairs as likely, and a node's in ascending order.
  *
  * Read from a file: docs/graphs.md names the formats. An undirected format gives two directed edges. A node's edges
  * keep the order of the file, duplicates and self loops included. */
@@ -19,7 +20,8 @@ enum pw_graph_kind {
     PW_GRAPH_GRID,
     PW_GRAPH_GRAPHGEN,
     PW_GRAPH_MESH3D,
-    PW_GRAPH_CLIQUES
+    PW_GRAPH_CLIQUES,
+    PW_GRAPH_RANDOM
 };
 extern const char *const pw_graph_kinds[]; /* names, for an option row */
 

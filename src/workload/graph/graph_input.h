@@ -39,7 +39,7 @@ struct pw_graph_input {
          default_kind,                                                                                                 \
          "",                                                                                                           \
          pw_graph_kinds,                                                                                               \
-         "uniform, rmat (power law), grid, graphgen (as Rodinia's), mesh3d or cliques (co-authors)",                   \
+         "uniform, rmat (power law), grid, graphgen (as Rodinia's), mesh3d, cliques (co-authors) or random (pairs)",   \
          false},                                                                                                       \
         {"graph", PW_OPTION_TEXT, offsetof(struct pw_graph_input, graph), 0,    0, "",                                 \
          "file",  NULL,           "file with a graph to use instead",     false},                                      \
