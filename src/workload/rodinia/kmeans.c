@@ -9,27 +9,25 @@
  * Simplified: points are uniformly random; 2 iterations by default, where the original goes on until no point changes
  * its cluster; fetches from a texture are plain loads.
  * Instruction counts, loads in flight and registers are those of the kernels as nvcc 13 compiles them for sm_90: four
- * features at a time in kmeansPoint, sixteen, eight or four in invert_mapping. */
-#include "workload/runtime/host.h"
+ * features at a time in kmeansPoint, sixteen, eight or four in invert_mapping.
+ *
+ * variant=heteromark is Hetero-Mark's program, with kernels of its own (kmeans_heteromark.c): CTAs of 64 threads, as
+ * many as the points need; all arrays allocated before the first launch; centres in global memory. Changed: a centre
+ * without points stays, as in Rodinia's, where Hetero-Mark's becomes 0. */
+#include "workload/rodinia/kmeans.h"
+
 #include "workload/runtime/inputs.h"
 
 #include <float.h>
 
 enum { BLOCK = 256, UNROLLED = 4, MAX_CLUSTERS = 32, MAX_CENTRES = 32 * 34 };
+enum variant { RODINIA, HETEROMARK };
 
 struct parameters {
-    uint32_t points, features, clusters, iterations;
+    uint32_t points, features, clusters, iterations, variant;
 };
 
-struct arguments {
-    struct pw_array flipped, features, membership, clusters;
-    int64_t points;
-    uint32_t feature_count, cluster_count;
-    const float *centres; /* constant memory; NULL without values */
-};
-
-/* A point is at `stride` times the feature's number from `at`. */
-static int32_t nearest(const float *at, uint64_t stride, const float *centres, uint32_t clusters, uint32_t features)
+int32_t pw_kmeans_nearest(const float *at, uint64_t stride, const float *centres, uint32_t clusters, uint32_t features)
 {
     int32_t index = -1;
     float smallest = FLT_MAX;
@@ -47,7 +45,7 @@ static int32_t nearest(const float *at, uint64_t stride, const float *centres, u
     return index;
 }
 
-static void copy_features(struct pw_warp *w, const struct arguments *g, uint32_t mask, int64_t point, uint32_t first,
+static void copy_features(struct pw_warp *w, const struct pw_kmeans *g, uint32_t mask, int64_t point, uint32_t first,
                           uint32_t count, uint32_t last)
 {
     pw_compute(w, 3);
@@ -60,7 +58,7 @@ static void copy_features(struct pw_warp *w, const struct arguments *g, uint32_t
 }
 
 /* Whole fours: sixteen at a time while more than twelve are left, then eight, then four. */
-static uint32_t copy_unrolled(struct pw_warp *w, const struct arguments *g, uint32_t mask, int64_t point)
+static uint32_t copy_unrolled(struct pw_warp *w, const struct pw_kmeans *g, uint32_t mask, int64_t point)
 {
     uint32_t fours = g->feature_count / UNROLLED * UNROLLED, done = 0;
     if (!fours)
@@ -85,7 +83,7 @@ static uint32_t copy_unrolled(struct pw_warp *w, const struct arguments *g, uint
 
 static void invert_kernel(struct pw_warp *w, const void *arguments)
 {
-    const struct arguments *g = arguments;
+    const struct pw_kmeans *g = arguments;
     int64_t point = (int64_t)w->cta.x * BLOCK + pw_first_thread(w);
     uint32_t mask = pw_lanes_below(w, (uint64_t)point, (uint64_t)g->points);
     const float *from = g->flipped.data;
@@ -109,13 +107,13 @@ static void invert_kernel(struct pw_warp *w, const void *arguments)
         to[point + lane + g->points * i] = from[(point + lane) * g->feature_count + i];
 }
 
-static void load_feature(struct pw_warp *w, const struct arguments *g, uint32_t mask, int64_t point, uint32_t feature)
+static void load_feature(struct pw_warp *w, const struct pw_kmeans *g, uint32_t mask, int64_t point, uint32_t feature)
 {
     pw_load_run(w, mask, &g->features, point + g->points * feature);
 }
 
 /* The loads and instructions of one cluster's distance. */
-static void weigh_cluster(struct pw_warp *w, const struct arguments *g, uint32_t mask, int64_t point)
+static void weigh_cluster(struct pw_warp *w, const struct pw_kmeans *g, uint32_t mask, int64_t point)
 {
     uint32_t j = 0, left = g->feature_count % UNROLLED;
     pw_compute(w, g->feature_count >= UNROLLED ? 6 + 6 : 6);
@@ -157,7 +155,7 @@ static void weigh_cluster(struct pw_warp *w, const struct arguments *g, uint32_t
 
 static void point_kernel(struct pw_warp *w, const void *arguments)
 {
-    const struct arguments *g = arguments;
+    const struct pw_kmeans *g = arguments;
     int64_t point = (int64_t)w->cta_index * BLOCK + pw_first_thread(w);
     uint32_t mask = pw_lanes_below(w, (uint64_t)point, (uint64_t)g->points);
     const float *features = g->features.data;
@@ -173,11 +171,11 @@ static void point_kernel(struct pw_warp *w, const void *arguments)
     if (membership)
         PW_FOR_LANES(lane, mask)
     membership[point + lane] =
-        nearest(features + point + lane, (uint64_t)g->points, g->centres, g->cluster_count, g->feature_count);
+        pw_kmeans_nearest(features + point + lane, (uint64_t)g->points, g->centres, g->cluster_count, g->feature_count);
 }
 
 /* Centres become the means of their points, summed in order; one without points stays. */
-static void move_centres(const struct arguments *g, const float *points, const int32_t *membership, float *centres,
+static void move_centres(const struct pw_kmeans *g, const float *points, const int32_t *membership, float *centres,
                          float *sums)
 {
     uint32_t n = g->feature_count, members[MAX_CLUSTERS] = {0};
@@ -194,7 +192,7 @@ static void move_centres(const struct arguments *g, const float *points, const i
 }
 
 /* Of the last iteration, from the points as they were read, not from the inverted array. */
-static void verify(struct pw_host *h, const struct arguments *g, float *sums, uint32_t iterations)
+static void verify(struct pw_host *h, const struct pw_kmeans *g, float *sums, uint32_t iterations)
 {
     const float *points = g->flipped.data, *inverted = g->features.data;
     const int32_t *membership = g->membership.data;
@@ -205,7 +203,8 @@ static void verify(struct pw_host *h, const struct arguments *g, float *sums, ui
         centres[i] = points[i];
     for (uint32_t iteration = 0; points && iteration < iterations; iteration++) {
         for (int64_t i = 0; i < g->points; i++)
-            expected[i] = nearest(points + i * g->feature_count, 1, centres, g->cluster_count, g->feature_count);
+            expected[i] =
+                pw_kmeans_nearest(points + i * g->feature_count, 1, centres, g->cluster_count, g->feature_count);
         if (iteration < iterations - 1)
             move_centres(g, points, expected, centres, sums);
     }
@@ -228,33 +227,66 @@ static uint32_t square_side(uint64_t points)
     return (uint32_t)side;
 }
 
-static void cluster(struct pw_host *h, struct arguments *g, uint32_t iterations)
+static void alloc_points(struct pw_host *h, struct pw_kmeans *g)
+{
+    uint64_t values = (uint64_t)g->points * g->feature_count, seed = pw_random_next(pw_host_random(h));
+    g->flipped = pw_alloc(h, g->heteromark ? "features" : "feature_flipped_d", values, sizeof(float));
+    g->features = pw_alloc(h, g->heteromark ? "features_swap" : "feature_d", values, sizeof(float));
+    for (uint64_t i = 0; g->flipped.data && i < g->flipped.count; i++)
+        ((float *)g->flipped.data)[i] = pw_hash_unit(pw_hash(seed, i));
+}
+
+static void alloc_clusters(struct pw_host *h, struct pw_kmeans *g)
+{
+    uint64_t centres = (uint64_t)g->cluster_count * g->feature_count;
+    g->membership = pw_alloc(h, g->heteromark ? "membership" : "membership_d", (uint64_t)g->points, sizeof(int32_t));
+    g->clusters = pw_alloc(h, g->heteromark ? "clusters" : "clusters_d", centres, sizeof(float));
+}
+
+static void launch_turn(struct pw_host *h, const struct pw_kmeans *g)
+{
+    uint32_t side = square_side((uint64_t)g->points);
+    struct pw_launch rodinia = {.name = "invert_mapping",
+                                .grid = {side * side, 1, 1},
+                                .block = {BLOCK, 1, 1},
+                                .registers = 28,
+                                .kernel = invert_kernel,
+                                .arguments = g};
+    struct pw_launch heteromark = pw_kmeans_heteromark_swap(g);
+    pw_launch(h, g->heteromark ? &heteromark : &rodinia);
+}
+
+static void launch_sort(struct pw_host *h, const struct pw_kmeans *g)
+{
+    uint32_t side = square_side((uint64_t)g->points);
+    struct pw_launch rodinia = {.name = "kmeansPoint",
+                                .grid = {side, side, 1},
+                                .block = {BLOCK, 1, 1},
+                                .registers = 23,
+                                .kernel = point_kernel,
+                                .arguments = g};
+    struct pw_launch heteromark = pw_kmeans_heteromark_compute(g);
+    pw_launch(h, g->heteromark ? &heteromark : &rodinia);
+}
+
+static void cluster(struct pw_host *h, struct pw_kmeans *g, uint32_t iterations)
 {
     uint64_t centre_count = (uint64_t)g->cluster_count * g->feature_count;
-    uint32_t side = square_side((uint64_t)g->points);
     const float *points = g->flipped.data;
     float *centres = points ? pw_host_keep(h, centre_count * sizeof *centres) : NULL;
     float *sums = points ? pw_host_keep(h, centre_count * sizeof *sums) : NULL;
-    pw_launch(h, &(struct pw_launch){.name = "invert_mapping",
-                                     .grid = {side * side, 1, 1},
-                                     .block = {BLOCK, 1, 1},
-                                     .registers = 28,
-                                     .kernel = invert_kernel,
-                                     .arguments = g});
-    g->membership = pw_alloc(h, "membership_d", (uint64_t)g->points, sizeof(int32_t));
-    g->clusters = pw_alloc(h, "clusters_d", centre_count, sizeof(float));
+    if (g->heteromark)
+        alloc_clusters(h, g);
+    launch_turn(h, g);
+    if (!g->heteromark) /* later, as in the original */
+        alloc_clusters(h, g);
     for (uint64_t i = 0; centres && i < centre_count; i++)
         centres[i] = points[i];
     g->centres = centres;
     for (uint32_t i = 0; i < iterations; i++) {
         if (i && centres)
             move_centres(g, points, g->membership.data, centres, sums);
-        pw_launch(h, &(struct pw_launch){.name = "kmeansPoint",
-                                         .grid = {side, side, 1},
-                                         .block = {BLOCK, 1, 1},
-                                         .registers = 23,
-                                         .kernel = point_kernel,
-                                         .arguments = g});
+        launch_sort(h, g);
     }
     if (pw_host_verifying(h))
         verify(h, g, sums, iterations);
@@ -264,18 +296,17 @@ static void kmeans_main(struct pw_host *h, const void *parameters)
 {
     const struct parameters *p = parameters;
     uint64_t points = pw_host_scaled(h, p->points, 1);
-    struct arguments g = {.points = (int64_t)points, .feature_count = p->features, .cluster_count = p->clusters};
+    struct pw_kmeans g = {.points = (int64_t)points,
+                          .feature_count = p->features,
+                          .cluster_count = p->clusters,
+                          .heteromark = p->variant == HETEROMARK};
     if (points * p->features > INT32_MAX)
         pw_host_fail(h, "the original's indices are ints: points * features is below 2G");
-    if (p->features * p->clusters > MAX_CENTRES)
+    if (!g.heteromark && p->features * p->clusters > MAX_CENTRES)
         pw_host_fail(h, "features * clusters is at most %d, as in the original's constant memory", MAX_CENTRES);
     if (points < g.cluster_count)
-        g.cluster_count = (uint32_t)points; /* as the original */
-    g.flipped = pw_alloc(h, "feature_flipped_d", points * p->features, sizeof(float));
-    g.features = pw_alloc(h, "feature_d", points * p->features, sizeof(float));
-    uint64_t seed = pw_random_next(pw_host_random(h));
-    for (uint64_t i = 0; g.flipped.data && i < g.flipped.count; i++)
-        ((float *)g.flipped.data)[i] = pw_hash_unit(pw_hash(seed, i));
+        g.cluster_count = (uint32_t)points; /* as Rodinia's */
+    alloc_points(h, &g);
 
     pw_host_plan(h, 1 + p->iterations);
     cluster(h, &g, p->iterations);
@@ -283,6 +314,8 @@ static void kmeans_main(struct pw_host *h, const void *parameters)
     for (size_t i = 0; i < sizeof freed / sizeof freed[0]; i++)
         pw_free(h, freed[i]);
 }
+
+static const char *const variants[] = {"rodinia", "heteromark", NULL};
 
 static const struct pw_option rows[] = {
     {"points", PW_OPTION_COUNT, offsetof(struct parameters, points), 1, 1 << 30, "494020", "points", NULL,
@@ -292,16 +325,24 @@ static const struct pw_option rows[] = {
     {"clusters", PW_OPTION_COUNT, offsetof(struct parameters, clusters), 1, MAX_CLUSTERS, "5", "clusters", NULL,
      "centres", false},
     {"iterations", PW_OPTION_COUNT, offsetof(struct parameters, iterations), 1, 500, "2", "", NULL,
-     "launches of kmeansPoint, each with the centres of the last", false},
+     "launches of the kernel that sorts the points, each with the centres of the last", false},
+    {"variant", PW_OPTION_CHOICE, offsetof(struct parameters, variant), 0, 0, "rodinia", "", variants,
+     "whose program: Rodinia's or Hetero-Mark's", false},
     {0},
 };
 
-static const struct pw_preset presets[] = {{"compression", "points=494020:features=34:clusters=5:iterations=2"}, {0}};
+/* gmmu-bypass: 64.0 MB with the features and clusters that MGPUSim has by default. Of its 5 iterations, which touch the
+ * same pages, one: with the turning it takes 84 million events. */
+static const struct pw_preset presets[] = {
+    {"compression", "points=494020:features=34:clusters=5:iterations=2"},
+    {"gmmu-bypass", "variant=heteromark:points=258048:features=32:clusters=5:iterations=1"},
+    {0},
+};
 
 const struct pw_workload pw_workload_kmeans = {
     .name = "kmeans",
-    .suite = "Rodinia",
-    .papers = "compression",
+    .suite = "Rodinia, Hetero-Mark",
+    .papers = "compression gmmu-bypass",
     .summary = "k-means: points turned into columns of features, then read column by column for every cluster",
     .parameters = rows,
     .presets = presets,
