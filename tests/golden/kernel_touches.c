@@ -236,6 +236,7 @@ static void only_the_seed_decides_addresses(void **state)
     } table[] = {{"GUP:table=64KB:ctas=3", true},
                  {"FWT:log2=13", false},
                  {"FFT:ffts=6", false},
+                 {"FFT:ffts=6:variant=mgpusim", false},
                  {"HISTO:width=100:height=50:rows=512:outliers=0.1:iterations=4", true},
                  {"SAD:width=32:height=16", false}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
