@@ -73,6 +73,19 @@ static void loads_wait_where_the_original_uses_them(void **state)
     for (int k = 1; k < 8; k++)
         assert_int_equal(t.waits_for_all_but[k], 4 * 10);
     assert_int_equal(t.waits_for_all_but[8], 0);
+    t = (struct tally){0};
+    run("transpose:width=64", 1, &t); /* each of 8 warps for four loads, one after the other */
+    assert_int_equal(t.waits_for_all_but[0], 8 * 4);
+    assert_int_equal(t.waits, t.waits_for_all_but[0]);
+    t = (struct tally){0};
+    run("stencil2d:rows=16:columns=64", 1, &t); /* both warps for 18 rows of the tile and of their side */
+    assert_int_equal(t.waits, 2 * (18 + 18));
+    t = (struct tally){0};
+    run("kmeans:variant=heteromark:points=32:features=7:clusters=3:iterations=1", 1, &t); /* turned, then by centre */
+    assert_int_equal(t.waits, 7 + 3 * 7);
+    t = (struct tally){0};
+    run("page_rank:variant=heteromark:nodes=64:kind=mesh3d:iterations=1", 1, &t); /* ends; column, then both factors */
+    assert_int_equal(t.waits, 64 * (2 + 2));
 }
 
 static void hotspot_writes_every_cell_once_per_launch(void **state)
@@ -158,6 +171,8 @@ static void the_address_stream_follows_from_the_seed_alone(void **state)
         {"pathfinder:columns=300:rows=9:pyramid=2", false},
         {"srad:rows=32:columns=48", false},
         {"page_rank:nodes=2000", true},
+        {"page_rank:variant=heteromark:nodes=200:kind=random", true},
+        {"kmeans:variant=heteromark:points=300", false},
         {"color:nodes=2000:kind=grid", true},
         {"mis:nodes=2000:kind=grid", true},
         {"fw:nodes=60", true},
@@ -165,6 +180,8 @@ static void the_address_stream_follows_from_the_seed_alone(void **state)
         {"mst:nodes=2000:kind=grid", true},
         {"atax:nx=40:ny=50", false},
         {"bh:bodies=200:sms=1", true},
+        {"transpose:width=128", false},
+        {"stencil2d:rows=32:columns=128", false},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         uint64_t first = run(table[i].text, 1, NULL).address_hash;
@@ -201,6 +218,9 @@ static void without_values_the_addresses_are_the_same(void **state)
                                         "2dconv:rows=37:columns=101",
                                         "stencil:nx=70:ny=13:nz=9:steps=2",
                                         "kmeans:points=1025:features=7",
+                                        "kmeans:variant=heteromark:points=333:features=7:iterations=2",
+                                        "transpose:width=128",
+                                        "stencil2d:rows=32:columns=128:iterations=2",
                                         "dwt:width=133:height=41:levels=2",
                                         "atax:nx=40:ny=300",
                                         "mvt:n=70:terms=9",
@@ -255,6 +275,12 @@ static void impossible_sizes_are_user_errors(void **state)
                                         "stencil:nx=1M:ny=1M:values=off",
                                         "kmeans:features=400:clusters=3",
                                         "kmeans:points=100M:values=off",
+                                        "kmeans:variant=heteromark:points=100M:values=off",
+                                        "transpose:width=80",
+                                        "transpose:width=1M:values=off",
+                                        "stencil2d:rows=24",
+                                        "stencil2d:columns=96",
+                                        "stencil2d:scale=1000000:values=off",
                                         "spmv:elements=1:degree=1",
                                         "spmv:elements=60k",
                                         "dwt:width=263",
