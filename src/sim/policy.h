@@ -27,7 +27,8 @@ struct pw_policy_metric {
     bool level;              /* what it is counts, not how much it has grown */
 };
 
-/* The quotient of two of these counters; 0 where the second is 0. Over applications and GPUs it is that of their sums. */
+/* The quotient of two of these counters; 0 where the second is 0. Over applications and GPUs it is that of their
+ * sums. */
 struct pw_policy_ratio {
     const char *name; /* NULL ends a table */
     const char *unit, *help;

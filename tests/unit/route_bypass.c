@@ -318,8 +318,8 @@ static void epochs_and_requests_are_counted_by_mode(void **state)
     end(&w);
 }
 
-/* While requests go to both, the kind that was more frequent in the epoch before is meant, local where neither was; also
- * over an empty epoch. */
+/* While requests go to both, the kind that was more frequent in the epoch before is meant, local where neither was;
+ * also over an empty epoch. */
 static void accuracy_is_a_mean_over_epochs(void **state)
 {
     (void)state;

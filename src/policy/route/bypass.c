@@ -9,14 +9,14 @@
  * thresholds in millionths.
  *
  * The paper says nothing on three points. When a counter reaches 255, its largest number, both are halved, so that they
- * never overflow and their ratio stays. In the first epoch bypass is off. An epoch without requests changes nothing: the
- * last decision goes on.
+ * never overflow and their ratio stays, but for rounding. In the first epoch bypass is off. An epoch without requests
+ * changes nothing: the last decision goes on.
  *
  * The unit is one for all applications of a GPU. Beside its two counters exact numbers of requests are kept by
  * application; they are measures and decide nothing. The accuracy of an epoch is the share of its requests that were of
- * the predicted kind: local while bypass is off, remote while it is on, and while requests go to both, the kind that was
- * more frequent in the epoch before the decision (local, where neither was): what one would have predicted. An epoch
- * counts once it is over. */
+ * the predicted kind: local while bypass is off, remote while it is on, and while requests go to both, the kind that
+ * was more frequent in the epoch before the decision (local, where neither was): what one would have predicted. An
+ * epoch counts once it is over, and a request to the one in which it is answered. */
 #include "policy/route/route_policy.h"
 #include "sim/cost.h"
 

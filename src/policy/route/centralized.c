@@ -1,5 +1,5 @@
-/* The host translates for all GPUs, which have no walkers of their own (GMMU Bypass, Section 2.3). Translations of local
- * pages cross the fabric as well. */
+/* The host translates for all GPUs, which have no walkers of their own (GMMU Bypass, Section 2.3). Translations of
+ * local pages cross the fabric as well. */
 #include "policy/route/route_policy.h"
 
 static unsigned choose(void *state, pw_asid asid, pw_vpn vpn)

@@ -1,5 +1,5 @@
-/* It knows beforehand where the page lies, and asks only the unit that has its mapping (GMMU Bypass, Section 3): a bound
- * for what predictions can do. */
+/* It knows beforehand where the page lies, and asks only the unit that has its mapping (GMMU Bypass, Section 3): a
+ * bound for what predictions can do. */
 #include "policy/route/route_policy.h"
 
 struct ideal {
