@@ -1,5 +1,5 @@
-/* transpose, stencil2d, FFT and Hetero-Mark's page_rank and kmeans, as the paper on GMMU bypass runs them in MGPUSim: how
- * large they are, in which CTAs they run, and which element of which array a CTA touches. */
+/* transpose, stencil2d, FFT and Hetero-Mark's page_rank and kmeans, as the paper on GMMU bypass runs them in MGPUSim:
+ * how large they are, in which CTAs they run, and which element of which array a CTA touches. */
 #include "touches.h"
 
 #include <stdio.h>

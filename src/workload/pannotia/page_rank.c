@@ -113,6 +113,15 @@ static void damp_kernel(struct pw_warp *w, const void *arguments)
     pw_store_run(w, mask, &r->next, first);
 }
 
+void pw_page_rank_expect(struct pw_host *h, const float *rank, const double *expected, uint32_t nodes)
+{
+    uint32_t wrong = nodes;
+    for (uint32_t v = nodes; v-- > 0;)
+        if (!(fabs(rank[v] - expected[v]) <= 1e-4 * expected[v]))
+            wrong = v;
+    pw_host_expect(h, wrong == nodes, "node %u has rank %g", wrong, (double)rank[wrong % nodes]);
+}
+
 /* Every node collects from those that list it, in double precision. */
 static void verify(struct pw_host *h, const struct pw_graph *g, const float *rank, uint32_t iterations)
 {
@@ -131,11 +140,7 @@ static void verify(struct pw_host *h, const struct pw_graph *g, const float *ran
         now = next;
         next = swap;
     }
-    uint32_t wrong = g->nodes;
-    for (uint32_t v = g->nodes; v-- > 0;)
-        if (!(fabs(rank[v] - now[v]) <= 1e-4 * now[v]))
-            wrong = v;
-    pw_host_expect(h, wrong == g->nodes, "node %u has rank %g", wrong, (double)rank[wrong % g->nodes]);
+    pw_page_rank_expect(h, rank, now, g->nodes);
 }
 
 static void page_rank_main(struct pw_host *h, const void *parameters)
