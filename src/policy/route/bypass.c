@@ -16,7 +16,7 @@
  * application; they are measures and decide nothing. The accuracy of an epoch is the share of its requests that were of
  * the predicted kind: local while bypass is off, remote while it is on, and while requests go to both, the kind that
  * was more frequent in the epoch before the decision (local, where neither was): what one would have predicted. An
- * epoch counts once it is over, and a request to the one in which it is answered. */
+ * epoch counts once it is over, and a request belongs to the one in which it is answered. */
 #include "policy/route/route_policy.h"
 #include "sim/cost.h"
 
