@@ -85,19 +85,21 @@ static const struct pw_policy_metric metrics[] = {
 
 #define PERCENT 1e-4 /* of millionths */
 static const struct pw_policy_ratio ratios[] = {
-    {"accuracy_off", "%", "Mean share of local pages among the requests of an epoch that went to the GMMU first.",
+    {"accuracy_off", "%",
+     "Mean share of local pages among the requests of an epoch in which they went to the GMMU first.",
      "accuracy_off_sum", "epochs_off", PERCENT},
-    {"accuracy_on", "%", "Mean share of remote pages among the requests of an epoch that went to the IOMMU only.",
+    {"accuracy_on", "%",
+     "Mean share of remote pages among the requests of an epoch in which they went to the IOMMU only.",
      "accuracy_on_sum", "epochs_on", PERCENT},
     {"accuracy_both", "%",
-     "Mean share of pages of the kind that was more frequent in the epoch before the decision, among the requests of "
-     "an "
-     "epoch that went to both.",
+     "Mean share of pages of the kind that prevailed in the epoch before the decision, among the requests of an epoch "
+     "in which they went to both.",
      "accuracy_both_sum", "epochs_both", PERCENT},
     {"accuracy_few", "%",
-     "Mean accuracy of epochs, of those not sent to both, with fewer requests than the median epoch.", "few_sum",
+     "Mean accuracy of the epochs in mode off or on that had fewer requests than the median of them.", "few_sum",
      "few_epochs", PERCENT},
-    {"accuracy_many", "%", "Mean accuracy of the others of these epochs, with as many requests as the median or more.",
+    {"accuracy_many", "%",
+     "Mean accuracy of the epochs in mode off or on that had as many requests as the median of them, or more.",
      "many_sum", "many_epochs", PERCENT},
     {0}};
 
