@@ -3,7 +3,7 @@
 #   new_policy.sh FOLDER    builds into FOLDER, which is kept for the next time
 #
 # The tree is copied, and each family gets one more policy, "extra": a copy of another one that has, besides, an option, a
-# metric, a cost and epochs. The program is built, lists all of them, and runs with each.
+# metric, a ratio, a cost and epochs. The program is built, lists all of them, and runs with each.
 set -u
 export LC_ALL=C CCACHE_NOHASHDIR=1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -80,10 +80,14 @@ static const struct pw_option extra_options[] = {{.name = "period",
 #include "sim/cost.h"
 static const struct pw_policy_cost extra_cost[] = {{"register", "A register.", PW_COST_L2_TLB, 8, NULL}, {0}};
 struct extra_counters {
-    uint64_t epochs;
+    uint64_t epochs, length;
 };
 static const struct pw_policy_metric extra_metrics[] = {
-    {"epochs", "epochs", "Epochs so far.", offsetof(struct extra_counters, epochs), false}, {0}};
+    {"epochs", "epochs", "Epochs so far.", offsetof(struct extra_counters, epochs), false},
+    {"epoch_sum", "cycles", NULL, offsetof(struct extra_counters, length), false},
+    {0}};
+static const struct pw_policy_ratio extra_ratios[] = {
+    {"epoch_mean", "cycles", "Mean length of an epoch.", "epoch_sum", "epochs", 1}, {0}};
 struct extra_state {
     const struct extra_options *options;
     struct extra_counters *counters;
@@ -102,10 +106,11 @@ static pw_cycle extra_epoch(void *state, pw_cycle now)
 {
     struct extra_state *s = extra_of(state);
     s->counters[0].epochs++;
+    s->counters[0].length += s->options->period;
     return pw_epoch_end(now, s->options->period);
 }
 '''
-head = ('.head = {.options = extra_options, .options_bytes = sizeof(struct extra_options), .metrics = extra_metrics, '
+head = ('.head = {.options = extra_options, .options_bytes = sizeof(struct extra_options), .metrics = extra_metrics, .ratios = extra_ratios, '
         '.counters_bytes = sizeof(struct extra_counters), .state_bytes = (MODEL_BYTES + 15) / 16 * 16 + sizeof(struct extra_state), .init = extra_init, '
         '.epoch = extra_epoch, .cost = extra_cost, .name = "extra",')
 for row in sys.argv[3].split("\n"):
@@ -157,6 +162,8 @@ is_listed() { # OPTION...: the policy, and its option, metric and cost under the
     "$pagewalk" list policies --json | grep -E '"name": "extra".*[" ]'"$option"'[",]' || return 1
     "$pagewalk" list options | grep -E "^$own\.period " || return 1
     "$pagewalk" list metrics | grep -E "^$own\.epochs .*Only with $option=extra" || return 1
+    "$pagewalk" list metrics | grep -E "^$own\.epoch_mean .*Only with $option=extra" || return 1
+    if "$pagewalk" list metrics | grep -E "^$own\.epoch_sum .*$option=extra"; then return 1; fi
     "$pagewalk" list metrics | grep -E "^cost\.$own\.register .*Only with $option=extra" || return 1
   done
 }
@@ -180,6 +187,7 @@ def walk(node):
 results = [dict(walk(json.load(open(path)))) for path in sys.argv[1:3]]
 some, more = (result[f"gpu0.{sys.argv[3]}.epochs"] for result in results)
 assert 0 < some < more <= 2 * some, (some, more)
+assert [result[f"gpu0.{sys.argv[3]}.epoch_mean"] for result in results] == [500, 250]
 assert results[0][f"gpu0.cost.{sys.argv[3]}.register"] == 8
 PYTHON
 }
