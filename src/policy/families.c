@@ -146,4 +146,6 @@ const struct pw_policy_family *const pw_families[] = {&pw_warp_family,
                                                       &pw_evict_family,
                                                       &pw_l2_walks_family,
                                                       &pw_dram_family,
+                                                      &pw_route_family,
+                                                      &pw_place_family,
                                                       NULL};

@@ -20,7 +20,9 @@ evict|lru4k|uvm.evict|-d uvm-tbn-tbn -w gather:ctas=2:iterations=2:table=2MB --s
 fill|always|fill.policy|-w vecadd:ctas=4:iterations=1
 frame|first_free|page.frames|-w vecadd:ctas=4:iterations=1
 l2_walks|always|l2.walks|-w vecadd:ctas=4:iterations=1
+place|by_array|place.policy|-w vecadd:ctas=4:iterations=1
 prefetch|sl|uvm.prefetch uvm.prefetch_full|-d uvm-tbn-tbn -w gather:ctas=2:iterations=2:table=2MB --set uvm.oversubscription=110
+route|centralized|route.policy|-w vecadd:ctas=4:iterations=1 --set gpu.count=2
 tlb|ideal|l1_tlb.organisation l1_tlb.large_organisation l2_tlb.organisation l2_tlb.large_organisation|-d mosaic -w vecadd:ctas=4:iterations=1
 warp|gto|sm.schedule|-w vecadd:ctas=4:iterations=1
 '

@@ -7,6 +7,7 @@
 #include "policy/families.h"
 #include "policy/frame/frame_policy.h"
 #include "policy/prefetch/prefetch_policy.h"
+#include "policy/route/route_policy.h"
 #include "policy/warp/warp_policy.h"
 #include "sim/cost.h"
 #include "system/config.h"
@@ -171,6 +172,7 @@ struct world {
     struct pw_evict_environment evict;
     struct pw_warp_environment warp;
     struct pw_dram_environment dram;
+    struct pw_route_environment route;
 };
 
 /* What the instances of a family are made from; NULL where that needs more than there is here, or nothing. */
@@ -181,6 +183,7 @@ static const void *environment_of(const struct world *w, const struct pw_policy_
            : family == &pw_evict_family    ? (const void *)&w->evict
            : family == &pw_warp_family     ? (const void *)&w->warp
            : family == &pw_dram_family     ? (const void *)&w->dram
+           : family == &pw_route_family    ? (const void *)&w->route
                                            : NULL;
 }
 
