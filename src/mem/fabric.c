@@ -8,8 +8,9 @@
  * once, when the fabric is made; from there on everything is integers. An event takes each head to its next link, so
  * that heads from different links come there in order of time.
  *
- * The defaults of bandwidth, switch latency and GPUs on a switch are those of gmmu-bypass (Table 1, Sec. 5.1); the
- * latency of a link and the bytes of requests and headers are assumed. */
+ * The default bandwidth is that of gmmu-bypass (Table 1, Sec. 5.1), which says no more of its fabric; two GPUs on a
+ * switch, a root above and 140 cycles per switch are what MGPUSim has, which it was measured with. The latency of a
+ * link and the bytes of requests and headers are assumed. */
 #include "mem/fabric.h"
 
 #include "sim/record_pool.h"

@@ -3,8 +3,8 @@
  * Tree: GPUs hang on switches, `gpus_per_switch` on each, the switches on one root, and the host on the root too; there
  * is a root even where one switch has all GPUs. From GPU to GPU a message passes 2 links and 1 switch where both hang
  * on the same switch, otherwise 4 links and 3 switches, the root being one; from or to the host 3 links and 2 switches
- * (PCIe v3 as in gmmu-bypass, Table 1). All to all: every two GPUs have a link of their own, without a switch (NVLink
- * class); the way to the host is still that of the tree.
+ * (PCIe as in MGPUSim). All to all: every two GPUs have a link of their own, without a switch (NVLink class); the way
+ * to the host is still that of the tree.
  *
  * A link has two directions that do not disturb each other. A message holds one for bytes / bandwidth and goes on to
  * the next as soon as its head is through (cut-through): link_latency and switch_latency cycles after it began to
