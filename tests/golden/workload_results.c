@@ -225,6 +225,9 @@ static void without_values_the_addresses_are_the_same(void **state)
                                         "atax:nx=40:ny=300",
                                         "mvt:n=70:terms=9",
                                         "bicg:nx=40:ny=300",
+                                        "relu:length=12345",
+                                        "maxpool:channels=3:height=20:width=31:window=3:stride=1:pad=1",
+                                        "fir:length=777",
                                         "pointer_chase:order=stride:bytes=1MB"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char off[128];
@@ -288,6 +291,12 @@ static void impossible_sizes_are_user_errors(void **state)
                                         "heartwall:template=25:search=25",
                                         "heartwall:rows=599",
                                         "bh:scale=1000000",
+                                        "relu:scale=1000000:values=off",
+                                        "maxpool:height=1:values=off",
+                                        "maxpool:scale=1000000:values=off",
+                                        "maxpool:batch=1000:channels=1000:values=off",
+                                        "fir:scale=1000000:values=off",
+                                        "aes:bytes=3GB",
                                         "bfs:nodes=100:source=100",
                                         "bfs:nodes=1G:degree=4"};
     expect_user_errors(texts, sizeof texts / sizeof texts[0]);

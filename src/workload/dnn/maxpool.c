@@ -1,0 +1,216 @@
+/* maxpool: max pooling of MGPUSim's DNN benchmarks, the largest element under a window that moves over images.
+ *
+ * Kept: one launch with a thread for each output, in CTAs of 64 threads; images one behind the other, a batch of
+ * `batch` times `channels`; the two arrays and their order; the size of the result, rounded up, and windows cut off at
+ * the images' sides; that a thread walks its window row by row and waits for each load before the next. Windows of 2x2
+ * that do not overlap, as in MGPUSim's benchmark up to June 2020, which the paper's authors can have used; its CTAs
+ * have `batch` times `channels` threads, 64 at the sizes here. Later versions always have 64, also write where the
+ * maximum was found, and go on with the backward pass: left out.
+ * Instruction counts are those of the benchmark's GCN3 code, waits left out, with its scalar loads of arguments counted
+ * as arithmetic; the loop around the kernel, for launches smaller than the result, is passed once. A wavefront of 64
+ * threads is two warps here, and threads without a result make none. Inputs are random.
+ *
+ * On several GPUs the original distributes both arrays (driver.Distribute), and each GPU computes a consecutive part. */
+#include "workload/runtime/host.h"
+#include "workload/runtime/inputs.h"
+
+#include <float.h>
+
+enum { THREADS = 64, MAX_SIDE = 1 << 15, MAX_COUNT = 1 << 15, MAX_WINDOW = 1 << 10 };
+
+struct parameters {
+    uint32_t batch, channels, height, width, window, stride, pad;
+};
+
+struct arguments {
+    struct pw_array bottom, top;
+    int64_t height, width, pooled_height, pooled_width, window, stride, pad;
+};
+
+/* Of each lane's window: its first element, and what of it lies inside the image. */
+struct windows {
+    uint64_t at[PW_WARP_LANES];
+    int64_t rows[PW_WARP_LANES], columns[PW_WARP_LANES];
+};
+
+/* Of a window that begins at `start`, what lies inside a side: its beginning, and how much. */
+static int64_t inside(int64_t start, int64_t window, int64_t side, int64_t *out_first)
+{
+    int64_t end = start + window < side ? start + window : side;
+    *out_first = start > 0 ? start : 0;
+    return end > *out_first ? end - *out_first : 0;
+}
+
+static void place_windows(const struct arguments *g, uint64_t first, uint32_t mask, struct windows *out)
+{
+    PW_FOR_LANES(lane, mask)
+    {
+        int64_t index = (int64_t)(first + lane), row, column;
+        int64_t pw = index % g->pooled_width, ph = index / g->pooled_width % g->pooled_height;
+        int64_t image = index / g->pooled_width / g->pooled_height;
+        out->rows[lane] = inside(ph * g->stride - g->pad, g->window, g->height, &row);
+        out->columns[lane] = inside(pw * g->stride - g->pad, g->window, g->width, &column);
+        out->at[lane] = (uint64_t)((image * g->height + row) * g->width + column);
+    }
+}
+
+/* Lanes of `mask` whose value is above `n`. */
+static uint32_t lanes_above(uint32_t mask, const int64_t value[PW_WARP_LANES], int64_t n)
+{
+    uint32_t above = 0;
+    PW_FOR_LANES(lane, mask)
+    above |= (uint32_t)(value[lane] > n) << lane;
+    return above;
+}
+
+static void pool_row(struct pw_warp *w, const struct arguments *g, const struct windows *win, uint32_t mask,
+                     int64_t row, float largest[PW_WARP_LANES])
+{
+    const float *bottom = g->bottom.data;
+    uint64_t index[PW_WARP_LANES];
+    pw_compute(w, 6);
+    for (int64_t column = 0; (mask = lanes_above(mask, win->columns, column)); column++) {
+        PW_FOR_LANES(lane, mask)
+        index[lane] = win->at[lane] + (uint64_t)(row * g->width + column);
+        pw_load_lanes(w, mask, &g->bottom, index);
+        pw_compute(w, 5);
+        pw_use(w);
+        pw_compute(w, 4);
+        if (bottom)
+            PW_FOR_LANES(lane, mask)
+        largest[lane] = bottom[index[lane]] > largest[lane] ? bottom[index[lane]] : largest[lane];
+    }
+    pw_compute(w, 1);
+}
+
+static void maxpool_kernel(struct pw_warp *w, const void *arguments)
+{
+    const struct arguments *g = arguments;
+    float *top = g->top.data, largest[PW_WARP_LANES];
+    struct windows win;
+    uint64_t first = (uint64_t)w->cta_index * THREADS + pw_first_thread(w);
+    uint32_t mask = pw_lanes_below(w, first, g->top.count);
+    pw_compute(w, 10);
+    if (!mask)
+        return;
+    for (uint32_t lane = 0; lane < PW_WARP_LANES; lane++)
+        largest[lane] = -FLT_MAX;
+    place_windows(g, first, mask, &win);
+    uint32_t some = lanes_above(mask, win.rows, 0), wide = lanes_above(some, win.columns, 0);
+    pw_compute(w, 46 + 48 + (some ? 18 : 0));
+    for (int64_t row = 0; (some = lanes_above(some, win.rows, row)); row++) {
+        pw_compute(w, 2);
+        if (wide & some)
+            pool_row(w, g, &win, wide & some, row, largest);
+        pw_compute(w, 7);
+    }
+    pw_compute(w, 1 + 9);
+    pw_store_run(w, mask, &g->top, (int64_t)first);
+    pw_compute(w, 2);
+    if (top)
+        PW_FOR_LANES(lane, mask)
+    top[first + lane] = largest[lane];
+}
+
+/* The other way round: each element of an image goes into all windows that contain it. */
+static void verify(struct pw_host *h, const struct arguments *g)
+{
+    const float *bottom = g->bottom.data, *top = g->top.data;
+    uint64_t wrong = g->top.count;
+    float *expected = pw_host_keep(h, g->top.count * sizeof *expected);
+    for (uint64_t i = 0; i < g->top.count; i++)
+        expected[i] = -FLT_MAX;
+    for (uint64_t i = 0; i < g->bottom.count; i++) {
+        int64_t x = (int64_t)i % g->width, y = (int64_t)i / g->width % g->height;
+        int64_t image = (int64_t)i / g->width / g->height;
+        for (int64_t ph = 0; ph < g->pooled_height && ph * g->stride <= y + g->pad; ph++)
+            for (int64_t pw = 0; pw < g->pooled_width && pw * g->stride <= x + g->pad; pw++) {
+                float *most = &expected[(image * g->pooled_height + ph) * g->pooled_width + pw];
+                if (y + g->pad < ph * g->stride + g->window && x + g->pad < pw * g->stride + g->window)
+                    *most = bottom[i] > *most ? bottom[i] : *most;
+            }
+    }
+    for (uint64_t i = g->top.count; i-- > 0;)
+        if (top[i] != expected[i])
+            wrong = i;
+    pw_host_expect(h, wrong == g->top.count, "output %llu is not the largest element under its window",
+                   (unsigned long long)wrong);
+}
+
+/* Positions of a window along a side, the last perhaps cut off. */
+static int64_t pooled(int64_t side, const struct parameters *p)
+{
+    int64_t way = side + 2 * (int64_t)p->pad - p->window;
+    return (way + p->stride - 1) / p->stride + 1;
+}
+
+static struct arguments shape(struct pw_host *h, const struct parameters *p)
+{
+    uint64_t height = pw_host_scaled_side(h, p->height, 1), width = pw_host_scaled_side(h, p->width, 1);
+    if (height > MAX_SIDE || width > MAX_SIDE)
+        pw_host_fail(h, "height and width are at most %d", MAX_SIDE);
+    struct arguments g = {
+        .height = (int64_t)height, .width = (int64_t)width, .window = p->window, .stride = p->stride, .pad = p->pad};
+    if (g.height + 2 * g.pad < g.window || g.width + 2 * g.pad < g.window)
+        pw_host_fail(h, "a window of %u does not fit into an image of %llux%llu", p->window, (unsigned long long)height,
+                     (unsigned long long)width);
+    g.pooled_height = pooled(g.height, p);
+    g.pooled_width = pooled(g.width, p);
+    return g;
+}
+
+static void maxpool_main(struct pw_host *h, const void *parameters)
+{
+    const struct parameters *p = parameters;
+    struct arguments g = shape(h, p);
+    uint64_t images = (uint64_t)p->batch * p->channels, inputs = images * (uint64_t)(g.height * g.width);
+    uint64_t outputs = images * (uint64_t)(g.pooled_height * g.pooled_width);
+    if (inputs > INT32_MAX || outputs > INT32_MAX)
+        pw_host_fail(h, "at most 2G inputs and outputs (the kernel's index has 32 bits)");
+    g.bottom = pw_alloc(h, "bottom", inputs, sizeof(float));
+    g.top = pw_alloc(h, "top", outputs, sizeof(float));
+    uint64_t seed = pw_random_next(pw_host_random(h));
+    for (uint64_t i = 0; g.bottom.data && i < inputs; i++)
+        ((float *)g.bottom.data)[i] = pw_hash_unit(pw_hash(seed, i)) - 0.5F;
+
+    pw_host_plan(h, 1);
+    pw_launch(h, &(struct pw_launch){.name = "MaxPoolForward",
+                                     .grid = {(uint32_t)((outputs + THREADS - 1) / THREADS), 1, 1},
+                                     .block = {THREADS, 1, 1},
+                                     .registers = 16,
+                                     .kernel = maxpool_kernel,
+                                     .arguments = &g});
+    if (pw_host_verifying(h) && g.top.data)
+        verify(h, &g);
+    pw_free(h, &g.bottom);
+    pw_free(h, &g.top);
+}
+
+#define ROW(name, least, most, value, unit, text)                                                                      \
+    {                                                                                                                  \
+#name, PW_OPTION_COUNT, offsetof(struct parameters, name), least, most, value, unit, NULL, text, false         \
+    }
+static const struct pw_option rows[] = {
+    ROW(batch, 1, MAX_COUNT, "1", "images", "images of each channel"),
+    ROW(channels, 1, MAX_COUNT, "64", "channels", "channels"),
+    ROW(height, 1, MAX_SIDE, "458", "elements", "height of an image"),
+    ROW(width, 1, MAX_SIDE, "458", "elements", "width of an image"),
+    ROW(window, 1, MAX_WINDOW, "2", "elements", "side of the window"),
+    ROW(stride, 1, MAX_WINDOW, "2", "elements", "from one position of the window to the next"),
+    ROW(pad, 0, MAX_WINDOW, "0", "elements", "by which the window reaches beyond the sides"),
+    {0},
+};
+#undef ROW
+
+static const struct pw_preset presets[] = {{"gmmu-bypass", "channels=64:height=458:width=458"}, {0}};
+
+const struct pw_workload pw_workload_maxpool = {
+    .name = "maxpool",
+    .suite = "DNN",
+    .papers = "gmmu-bypass",
+    .summary = "the largest of each 2x2 elements of many images",
+    .parameters = rows,
+    .presets = presets,
+    .parameters_bytes = sizeof(struct parameters),
+    .main = maxpool_main,
+};
