@@ -52,7 +52,9 @@ static void relu_touches_each_element_once_in_ctas_of_64(void **state)
     expect_touches(PW_OP_STORE, 0, 0, once);
     expect_touches(PW_OP_LOAD, 1, 0, once);
     expect_touches(PW_OP_STORE, 1, 12345, once);
-    assert_int_equal(run_and_count("relu:length=64", 1).warp_instructions, 2 * 24);
+    struct tally t = {0};
+    assert_int_equal(run("relu:length=64", 1, &t).warp_instructions, 2 * 24);
+    assert_int_equal(t.waits_for_all_but[0], 2);
 }
 
 enum { IMAGES = 6, HEIGHT = 13, WIDTH = 20 };
