@@ -1,4 +1,5 @@
-/* Programs of the paper on bypassing the GMMU at its sizes: the suite, and 64 MB in all, of which every page is touched. */
+/* Programs of the paper on bypassing the GMMU at its sizes: the suite, and 64 MB in all, every page of which is
+ * touched. */
 #include "workload.h"
 
 #include <stdio.h>

@@ -1,16 +1,19 @@
 /* maxpool: max pooling of MGPUSim's DNN benchmarks, the largest element under a window that moves over images.
  *
- * Kept: one launch with a thread for each output, in CTAs of 64 threads; images one behind the other, a batch of
- * `batch` times `channels`; the two arrays and their order; the size of the result, rounded up, and windows cut off at
- * the images' sides; that a thread walks its window row by row and waits for each load before the next. Windows of 2x2
- * that do not overlap, as in MGPUSim's benchmark up to June 2020, which the paper's authors can have used; its CTAs
- * have `batch` times `channels` threads, 64 at the sizes here. Later versions always have 64, also write where the
- * maximum was found, and go on with the backward pass: left out.
- * Instruction counts are those of the benchmark's GCN3 code, waits left out, with its scalar loads of arguments counted
- * as arithmetic; the loop around the kernel, for launches smaller than the result, is passed once. A wavefront of 64
- * threads is two warps here, and threads without a result make none. Inputs are random.
+ * Kept: one launch with a thread for each output, in CTAs of 64 threads; images one behind the other, `batch` times
+ * `channels` of them; the two arrays and their order; the number of positions, rounded up, and windows cut off at the
+ * sides; that a thread walks its window row by row and waits for each load before the next. The windows of 2x2 that do
+ * not overlap are those of MGPUSim until June 2020, which is what the paper's authors can have used. Its CTAs have
+ * `batch` times `channels` threads, 64 at the size here. Left out is what later versions (always 64 threads) do
+ * besides: they also store where the maximum was found and go on with the backward pass.
  *
- * On several GPUs the original distributes both arrays (driver.Distribute), and each GPU computes a consecutive part. */
+ * Instruction counts are those
+ * of the benchmark's GCN3 code, waits left out, with its scalar loads of arguments counted as arithmetic; the loop
+ * around the kernel, for launches smaller than the result, is passed once. A wavefront of 64 threads is two warps here.
+ * Inputs are random.
+ *
+ * On several GPUs the original distributes both arrays (driver.Distribute), and each GPU computes a consecutive part of
+ * the result. */
 #include "workload/runtime/host.h"
 #include "workload/runtime/inputs.h"
 
@@ -112,6 +115,12 @@ static void maxpool_kernel(struct pw_warp *w, const void *arguments)
     top[first + lane] = largest[lane];
 }
 
+/* The first position of the window, along a side, that reaches as far as `at`. */
+static int64_t first_over(const struct arguments *g, int64_t at)
+{
+    return at + g->pad < g->window ? 0 : (at + g->pad - g->window) / g->stride + 1;
+}
+
 /* The other way round: each element of an image goes into all windows that contain it. */
 static void verify(struct pw_host *h, const struct arguments *g)
 {
@@ -123,11 +132,10 @@ static void verify(struct pw_host *h, const struct arguments *g)
     for (uint64_t i = 0; i < g->bottom.count; i++) {
         int64_t x = (int64_t)i % g->width, y = (int64_t)i / g->width % g->height;
         int64_t image = (int64_t)i / g->width / g->height;
-        for (int64_t ph = 0; ph < g->pooled_height && ph * g->stride <= y + g->pad; ph++)
-            for (int64_t pw = 0; pw < g->pooled_width && pw * g->stride <= x + g->pad; pw++) {
+        for (int64_t ph = first_over(g, y); ph < g->pooled_height && ph * g->stride <= y + g->pad; ph++)
+            for (int64_t pw = first_over(g, x); pw < g->pooled_width && pw * g->stride <= x + g->pad; pw++) {
                 float *most = &expected[(image * g->pooled_height + ph) * g->pooled_width + pw];
-                if (y + g->pad < ph * g->stride + g->window && x + g->pad < pw * g->stride + g->window)
-                    *most = bottom[i] > *most ? bottom[i] : *most;
+                *most = bottom[i] > *most ? bottom[i] : *most;
             }
     }
     for (uint64_t i = g->top.count; i-- > 0;)
@@ -186,21 +194,23 @@ static void maxpool_main(struct pw_host *h, const void *parameters)
     pw_free(h, &g.top);
 }
 
-#define ROW(name, least, most, value, unit, text)                                                                      \
-    {                                                                                                                  \
-#name, PW_OPTION_COUNT, offsetof(struct parameters, name), least, most, value, unit, NULL, text, false         \
-    }
 static const struct pw_option rows[] = {
-    ROW(batch, 1, MAX_COUNT, "1", "images", "images of each channel"),
-    ROW(channels, 1, MAX_COUNT, "64", "channels", "channels"),
-    ROW(height, 1, MAX_SIDE, "458", "elements", "height of an image"),
-    ROW(width, 1, MAX_SIDE, "458", "elements", "width of an image"),
-    ROW(window, 1, MAX_WINDOW, "2", "elements", "side of the window"),
-    ROW(stride, 1, MAX_WINDOW, "2", "elements", "from one position of the window to the next"),
-    ROW(pad, 0, MAX_WINDOW, "0", "elements", "by which the window reaches beyond the sides"),
+    {"batch", PW_OPTION_COUNT, offsetof(struct parameters, batch), 1, MAX_COUNT, "1", "images", NULL,
+     "images of each channel", false},
+    {"channels", PW_OPTION_COUNT, offsetof(struct parameters, channels), 1, MAX_COUNT, "64", "channels", NULL,
+     "channels", false},
+    {"height", PW_OPTION_COUNT, offsetof(struct parameters, height), 1, MAX_SIDE, "458", "elements", NULL,
+     "height of an image", false},
+    {"width", PW_OPTION_COUNT, offsetof(struct parameters, width), 1, MAX_SIDE, "458", "elements", NULL,
+     "width of an image", false},
+    {"window", PW_OPTION_COUNT, offsetof(struct parameters, window), 1, MAX_WINDOW, "2", "elements", NULL,
+     "side of the window", false},
+    {"stride", PW_OPTION_COUNT, offsetof(struct parameters, stride), 1, MAX_WINDOW, "2", "elements", NULL,
+     "from one position of the window to the next", false},
+    {"pad", PW_OPTION_COUNT, offsetof(struct parameters, pad), 0, MAX_WINDOW, "0", "elements", NULL,
+     "by which the window reaches beyond the sides", false},
     {0},
 };
-#undef ROW
 
 static const struct pw_preset presets[] = {{"gmmu-bypass", "channels=64:height=458:width=458"}, {0}};
 

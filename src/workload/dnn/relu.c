@@ -5,7 +5,8 @@
  * loads of arguments counted as arithmetic. A wavefront of 64 threads is two warps here. Inputs are random, half of
  * them negative, where the original has i - 0.5.
  *
- * On several GPUs the original distributes both arrays (driver.Distribute), and each GPU computes a consecutive part. */
+ * On several GPUs the original distributes both arrays (driver.Distribute), and each GPU computes a consecutive part of
+ * the result. */
 #include "workload/runtime/host.h"
 #include "workload/runtime/inputs.h"
 

@@ -1,17 +1,19 @@
 /* aes: AES-256 encryption of Hetero-Mark as MGPUSim has it, block by block (ECB), one thread a block of 16 bytes.
  *
  * Kept: one launch in CTAs of 64 threads, in place; the three arrays and their order: the text, the 15 round keys, the
- * S-box of 256 bytes; that round keys and S-box are read from global memory; 14 rounds of 16 lookups in the S-box, whose
- * addresses are the data, all in flight together, and one load of a round key. As the source is compiled for GCN3, a
- * thread loads and stores its block with one access of 16 bytes, and a round key, the same for all threads, with one of
- * 16 bytes too; the first of these is in flight with the block. Lookups are loaded byte 0 to 15; a round first needs
+ * S-box of 256 bytes; that round keys and S-box are read from global memory; 14 rounds of 16 lookups in the S-box, at
+ * addresses that are the data, and one load of a round key. As compiled for GCN3, a thread loads and stores its block
+ * with one access of 16 bytes, and loads a round key, the same for all threads, with one of 16 bytes. The first round
+ * key is in flight with the block. The 16 lookups of a round, byte 0 to 15, are in flight together; first needed is
  * byte 0, then 5, 10 and 15, which become the first column. Then the round key is loaded, and used nine instructions
  * later.
- * The paper's size has 7 rounds, half of AES-256's: all 14 take 169 million events at 64 MB, 7 take half as many for the
- * same pages. `rounds` below 14 leaves out the last but the final one, and takes the round keys in order.
- * Simplified: the first round key goes through the L1 TLB and cache, where GCN3 loads it through a scalar cache. A
- * wavefront of 64 threads is two warps here. Instruction counts are those of MGPUSim's GCN3 code, waits left out, with
- * its scalar loads of arguments counted as arithmetic.
+ *
+ * Simplified: the first round key goes through the L1 TLB and cache, where GCN3 loads it through a scalar cache.
+ * A wavefront of 64 threads is two warps here. Instruction counts are those of MGPUSim's GCN3 code, waits left out,
+ * with its scalar loads of arguments counted as arithmetic.
+ *
+ * Cut: size=gmmu-bypass has 7 rounds, for 14 take 169 million events at 64 MB. `rounds` below 14 ends with the final
+ * round, which does not mix columns, and the round key that is next.
  *
  * On several GPUs MGPUSim distributes the text (driver.Distribute) and each GPU encrypts a consecutive part; every GPU
  * has round keys and an S-box of its own. */
@@ -140,7 +142,7 @@ static void encrypt_kernel(struct pw_warp *w, const void *arguments)
     const struct arguments *g = arguments;
     const uint32_t *keys = g->keys.data;
     uint64_t first = (uint64_t)w->cta_index * THREADS + pw_first_thread(w);
-    uint8_t(*text)[BLOCK] = (uint8_t(*)[BLOCK])g->text.data + first;
+    uint8_t(*text)[BLOCK] = g->text.data;
     uint32_t mask = pw_lanes_below(w, first, g->text.count);
     blocks state = {{0}};
     if (!mask)
@@ -155,7 +157,7 @@ static void encrypt_kernel(struct pw_warp *w, const void *arguments)
     pw_compute(w, 22);
     PW_FOR_LANES(lane, mask)
     for (uint32_t i = 0; i < BLOCK; i++)
-        state[i][lane] = text[lane][i];
+        state[i][lane] = text[first + lane][i];
     add_round_key(keys, 0, state);
 
     for (uint32_t round = 1; round < g->rounds; round++) {
@@ -182,7 +184,7 @@ static void encrypt_kernel(struct pw_warp *w, const void *arguments)
     pw_store_run(w, mask, &g->text, (int64_t)first);
     PW_FOR_LANES(lane, mask)
     for (uint32_t i = 0; i < BLOCK; i++)
-        text[lane][i] = state[i][lane];
+        text[first + lane][i] = state[i][lane];
 }
 
 /* The usual form for processors: four lookups of substituted, shifted and mixed words for each column. */
