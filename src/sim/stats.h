@@ -22,7 +22,7 @@ struct pw_stats;
 
 enum {
     PW_METRIC_NAME_CAPACITY = 64,
-    PW_MAX_SCOPES = 63,
+    PW_MAX_SCOPES = 64, /* as many as a system may have GPUs */
     PW_ALL_SCOPES = -1, /* the sum */
 };
 

@@ -4,12 +4,15 @@
 
 #include "sim/stats.h"
 
+/* A bit for each scope, and one for the system. */
+typedef unsigned __int128 scope_set;
+
 /* How the values of several scopes make one. */
 enum across_scopes { ACROSS_SUM, ACROSS_ONCE, ACROSS_LARGEST };
 
 struct counter {
     const char *name, *unit, *help;
-    uint64_t scopes;                 /* that have it: bits of scope_bit */
+    scope_set scopes;                /* that have it: bits of scope_bit */
     uint32_t first_cell, outer_cell; /* in `cells`, set by pw_stats_seal */
     enum across_scopes across;
     bool common; /* one value for all applications, not a sum over them */
@@ -34,7 +37,7 @@ struct place {
 struct metric {
     const char *name, *unit, *help;
     uint32_t numerator, denominator;
-    uint64_t scopes; /* in which it was registered */
+    scope_set scopes; /* in which it was registered */
     double scale;
     bool is_ratio;
 };
@@ -49,7 +52,7 @@ struct term {
 struct identity {
     char *name;
     uint32_t left, first_term, outer_term;
-    uint64_t scopes; /* in which it must hold, beside the sum; of a function, the one it was registered in */
+    scope_set scopes; /* in which it must hold, beside the sum; of a function, the one it was registered in */
     pw_identity_fn *check;
     void *object;
 };
@@ -87,9 +90,9 @@ static inline struct metric *metric_at(const struct pw_stats *s, size_t index)
     return (struct metric *)s->metrics.items + index;
 }
 
-static inline uint64_t scope_bit(int scope)
+static inline scope_set scope_bit(int scope)
 {
-    return 1ULL << (scope + 1);
+    return (scope_set)1 << (scope + 1);
 }
 
 static inline struct identity *identity_at(const struct pw_stats *s, size_t index)

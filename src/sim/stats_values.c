@@ -111,7 +111,7 @@ uint64_t pw_stats_exact(const struct pw_stats *s, size_t index, int app, const u
 bool pw_stats_has(const struct pw_stats *s, size_t index, int scope)
 {
     const struct metric *m = metric_at(s, index);
-    uint64_t scopes = m->is_ratio ? m->scopes : counter_at(s, m->numerator)->scopes;
+    scope_set scopes = m->is_ratio ? m->scopes : counter_at(s, m->numerator)->scopes;
     return scope == PW_ALL_SCOPES || scopes & scope_bit(scope);
 }
 
