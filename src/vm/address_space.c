@@ -27,7 +27,9 @@ enum pw_status pw_address_space_init(struct pw_address_space *a, pw_asid asid, c
                                          .entry_stride = config->entry_stride,
                                          .frames = physical->frames,
                                          .policy = physical->policy,
-                                         .policy_state = physical->policy_state};
+                                         .policy_state = physical->policy_state,
+                                         .copies = physical->all ? physical->all + 1 : NULL,
+                                         .copy_count = pw_physical_memories(physical) - 1};
     return pw_page_table_create(&table, &a->table, err);
 }
 
@@ -41,14 +43,11 @@ void pw_address_space_release(struct pw_address_space *a)
     *a = (struct pw_address_space){0};
 }
 
-static pw_owner owner_of(const struct pw_address_space *a)
+/* The memory that a frame is in, or NULL for one of host memory. */
+static struct pw_physical_memory *memory_of(const struct pw_address_space *a, pw_pfn frame)
 {
-    return (pw_owner)(PW_OWNER_APP + a->asid);
-}
-
-static bool in_device_memory(const struct pw_physical_memory *p, pw_pfn frame)
-{
-    return frame.v < pw_frames_total(p->frames);
+    struct pw_physical_memory *p = pw_physical_memory_at(a->physical, pw_frame_gpu(a->physical, frame));
+    return pw_physical_memory_has(p, frame) ? p : NULL;
 }
 
 /* The allocation around a page, or NULL. Ranges lie in order of address. */
@@ -96,7 +95,7 @@ static enum pw_status map_page(struct pw_address_space *a, pw_vpn vpn, pw_pfn fr
 static struct pw_frame_request request_for(const struct pw_address_space *a, pw_vpn vpn, bool stays)
 {
     const struct pw_frame_policy *p = a->physical->policy;
-    return (struct pw_frame_request){.owner = owner_of(a),
+    return (struct pw_frame_request){.owner = pw_address_space_owner(a),
                                      .vpn = vpn,
                                      .order = a->order,
                                      .whole_region = stays && (p->blocks || p->asks_regions) && fills_region(a, vpn)};
@@ -105,12 +104,12 @@ static struct pw_frame_request request_for(const struct pw_address_space *a, pw_
 /* Takes the mapping away and gives the frame back. `stays`: the page is still its allocation's and may come back. */
 static struct pw_translation take_away(struct pw_address_space *a, pw_vpn vpn, bool stays)
 {
-    struct pw_physical_memory *p = a->physical;
     struct pw_translation t = pw_page_table_unmap(a->table, vpn);
-    if (!t.present || !in_device_memory(p, t.frame))
+    struct pw_physical_memory *p = t.present ? memory_of(a, t.frame) : NULL;
+    if (!p)
         return t;
     struct pw_frame_request request = request_for(a, vpn, stays);
-    p->policy->release(p->policy_state, p->frames, &request, t.frame);
+    pw_physical_give_back(p, &request, t.frame);
     a->counters->mapped -= (uint64_t)PW_PAGE_BYTES << a->order;
     return t;
 }
@@ -135,10 +134,12 @@ static void unmap_range(struct pw_address_space *a, const struct pw_range *r)
 
 static void tell_freed(struct pw_address_space *a, uint64_t first, uint64_t outer)
 {
-    struct pw_physical_memory *p = a->physical;
-    if (p->manager)
-        pw_page_manager_freed(p->manager, a->asid, (pw_vpn){first}, (pw_vpn){outer});
-    pw_physical_memory_note(p);
+    for (unsigned i = 0; i < pw_physical_memories(a->physical); i++) {
+        struct pw_physical_memory *p = pw_physical_memory_at(a->physical, i);
+        if (p->manager)
+            pw_page_manager_freed(p->manager, a->asid, (pw_vpn){first}, (pw_vpn){outer});
+        pw_physical_memory_note(p);
+    }
 }
 
 static void raise_peak(uint64_t *peak, uint64_t now)
@@ -148,49 +149,95 @@ static void raise_peak(uint64_t *peak, uint64_t now)
 }
 
 /* Finds a frame for the page and maps it; false when there is none for it or for the page table. */
-static bool place(struct pw_address_space *a, const struct pw_frame_request *request)
+static bool place(struct pw_address_space *a, struct pw_physical_memory *p, const struct pw_frame_request *request)
 {
-    struct pw_physical_memory *p = a->physical;
     pw_pfn frame;
-    if (!p->policy->allocate(p->policy_state, p->frames, request, &frame))
+    if (!pw_physical_allocate(p, request, &frame))
         return false;
     if (map_page(a, request->vpn, frame) == PW_OK)
         return true;
-    p->policy->release(p->policy_state, p->frames, request, frame);
+    pw_physical_give_back(p, request, frame);
     return false;
 }
 
 /* The same, while the page manager can make room that helps. */
-static bool place_with_room(struct pw_address_space *a, const struct pw_frame_request *request)
+static bool place_with_room(struct pw_address_space *a, struct pw_physical_memory *p,
+                            const struct pw_frame_request *request)
 {
-    struct pw_page_manager *manager = a->physical->manager;
-    return place(a, request) ||
-           (manager && pw_page_manager_make_room(manager, a->asid, request->whole_region) && place(a, request));
+    return place(a, p, request) ||
+           (p->manager && pw_page_manager_make_room(p->manager, a->asid, request->whole_region) &&
+            place(a, p, request));
+}
+
+/* Base pages' worth of the large frames that it has, on all GPUs. */
+static uint64_t held(const struct pw_address_space *a)
+{
+    uint64_t pages = 0;
+    for (unsigned i = 0; i < pw_physical_memories(a->physical); i++) {
+        const struct pw_physical_memory *p = pw_physical_memory_at(a->physical, i);
+        pages += p->policy->blocks->held(p->policy_state, p->frames, pw_address_space_owner(a));
+    }
+    return pages;
 }
 
 /* Mosaic, Sections 4.2 and 4.4: a page of a whole region goes to a large frame, which compaction may have to empty
  * first. Failing that, it goes where any other page goes; there a coalesced page may be splintered for it. The last
  * resort breaks the guarantee that a large frame has pages of one application. */
-bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn)
+bool pw_address_space_map_on(struct pw_address_space *a, pw_vpn vpn, unsigned gpu)
 {
-    struct pw_physical_memory *p = a->physical;
+    struct pw_physical_memory *p = pw_physical_memory_at(a->physical, gpu);
     struct pw_frame_request request = request_for(a, vpn, true);
-    bool placed = place_with_room(a, &request);
+    bool placed = place_with_room(a, p, &request);
     if (!placed && request.whole_region) {
         request.whole_region = false;
-        placed = place_with_room(a, &request);
+        placed = place_with_room(a, p, &request);
     }
     request.last_resort = true;
-    if (!placed && !place(a, &request))
+    if (!placed && !place(a, p, &request))
         return false;
     a->counters->mapped += (uint64_t)PW_PAGE_BYTES << a->order;
     raise_peak(&a->counters->mapped_peak, a->counters->mapped);
     a->counters->tables = pw_page_table_node_bytes(a->table);
     if (p->policy->blocks)
-        raise_peak(&a->counters->held_peak, p->policy->blocks->held(p->policy_state, p->frames, request.owner)
-                                                << PW_PAGE_SHIFT);
+        raise_peak(&a->counters->held_peak, held(a) << PW_PAGE_SHIFT);
     pw_physical_memory_note(p);
     return true;
+}
+
+bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn)
+{
+    return pw_address_space_map_on(a, vpn, 0);
+}
+
+bool pw_address_space_move(struct pw_address_space *a, pw_vpn vpn, unsigned gpu)
+{
+    struct pw_physical_memory *to = pw_physical_memory_at(a->physical, gpu);
+    struct pw_physical_memory *from = memory_of(a, pw_page_table_lookup(a->table, vpn).frame);
+    struct pw_frame_request request = request_for(a, vpn, true);
+    pw_pfn frame;
+    if (!pw_physical_allocate(to, &request, &frame))
+        return false;
+    if (from->manager)
+        pw_page_manager_evicting(from->manager, a->asid, vpn);
+    struct pw_translation was = pw_page_table_unmap(a->table, vpn);
+    pw_physical_give_back(from, &request, was.frame);
+    pw_page_table_map(a->table, vpn, pw_frame_word(frame, was.denied), a->order, NULL);
+    if (to->manager)
+        pw_page_manager_arrived(to->manager, a->asid, vpn, (pw_vpn){vpn.v + (1ULL << a->order)});
+    pw_physical_memory_note(from);
+    pw_physical_memory_note(to);
+    return true;
+}
+
+/* Whether pages get their frames only when they are first asked for. */
+static bool waits_for_touch(const struct pw_address_space *a)
+{
+    return a->placement && !a->placement->policy->choose;
+}
+
+bool pw_address_space_awaits_touch(const struct pw_address_space *a, pw_vpn vpn)
+{
+    return waits_for_touch(a) && range_around(a, vpn) && !pw_page_table_lookup(a->table, vpn).present;
 }
 
 bool pw_address_space_map_host(struct pw_address_space *a, pw_vpn vpn, pw_pfn frame)
@@ -204,15 +251,19 @@ bool pw_address_space_map_host(struct pw_address_space *a, pw_vpn vpn, pw_pfn fr
 static enum pw_status does_not_fit(const struct pw_address_space *a, const char *name, uint64_t bytes,
                                    struct pw_error *err)
 {
-    const struct pw_physical_memory *p = a->physical;
     char wanted[PW_SIZE_CAPACITY], free[PW_SIZE_CAPACITY], total[PW_SIZE_CAPACITY];
+    uint64_t free_frames = 0, frames = 0;
+    for (unsigned i = 0; i < pw_physical_memories(a->physical); i++) {
+        const struct pw_frames *f = pw_physical_memory_at(a->physical, i)->frames;
+        free_frames += pw_frames_free(f);
+        frames += pw_frames_total(f);
+    }
     return pw_fail(err, PW_USER_ERROR,
                    "allocation '%s' of %s does not fit: %s of the %s of device memory are free; choose a "
                    "smaller size or a larger dram.bytes%s",
-                   name, pw_size_text(wanted, bytes, true),
-                   pw_size_text(free, pw_frames_free(p->frames) << PW_PAGE_SHIFT, false),
-                   pw_size_text(total, pw_frames_total(p->frames) << PW_PAGE_SHIFT, false),
-                   p->fragment_pages ? " or less page.fragmentation" : "");
+                   name, pw_size_text(wanted, bytes, true), pw_size_text(free, free_frames << PW_PAGE_SHIFT, false),
+                   pw_size_text(total, frames << PW_PAGE_SHIFT, false),
+                   a->physical->fragment_pages ? " or less page.fragmentation" : "");
 }
 
 /* A place behind the ranges of this run and before those that an earlier one has left. */
@@ -236,8 +287,10 @@ static uint64_t next_behind(const struct pw_address_space *a, uint64_t bytes)
 enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, bool managed,
                                          pw_vaddr *out, struct pw_error *err)
 {
-    const struct pw_physical_memory *p = a->physical;
-    if (!managed && bytes > p->usable << PW_PAGE_SHIFT)
+    uint64_t usable = 0;
+    for (unsigned i = 0; i < pw_physical_memories(a->physical); i++)
+        usable += pw_physical_memory_at(a->physical, i)->usable;
+    if (!managed && bytes > usable << PW_PAGE_SHIFT)
         return does_not_fit(a, name, bytes, err);
     char size[PW_SIZE_CAPACITY];
     if (bytes > OUTER_ADDRESS - a->next)
@@ -253,6 +306,7 @@ enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char 
         return pw_fail_memory(err, "the list of allocations");
     *r = (struct pw_range){
         .bytes = bytes, .first = first, .outer = outer, .mapped = managed ? outer : first, .managed = managed};
+    r->number = (uint32_t)(r - a->ranges);
     snprintf(r->name, sizeof r->name, "%s", name);
     *out = (pw_vaddr){a->next};
     a->next = next_behind(a, bytes);
@@ -280,9 +334,26 @@ bool pw_address_space_collides(const struct pw_address_space *a, uint64_t bytes)
     return a->live < a->range_count && bytes > (a->ranges[a->live].first << PW_PAGE_SHIFT) - a->next;
 }
 
+/* In the memory of the GPU that the placement names, or of the next one that has room. */
+static bool map_placed(struct pw_address_space *a, const struct pw_range *r, pw_vpn vpn)
+{
+    unsigned gpus = pw_physical_memories(a->physical), chosen = 0;
+    if (a->placement)
+        chosen = a->placement->policy->choose(a->placement->state,
+                                              &(struct pw_place_request){.asid = a->asid,
+                                                                         .array = r->number,
+                                                                         .page = (vpn.v - r->first) >> a->order,
+                                                                         .pages = (r->outer - r->first) >> a->order,
+                                                                         .gpus = gpus});
+    for (unsigned i = 0; i < gpus; i++)
+        if (pw_address_space_map_on(a, vpn, (chosen + i) % gpus))
+            return true;
+    return false;
+}
+
 static enum pw_status map_next(struct pw_address_space *a, struct pw_range *r, struct pw_error *err)
 {
-    if (!pw_address_space_map(a, (pw_vpn){r->mapped}))
+    if (!waits_for_touch(a) && !map_placed(a, r, (pw_vpn){r->mapped}))
         return does_not_fit(a, r->name, r->bytes, err);
     r->mapped += 1ULL << a->order;
     return PW_OK;
@@ -398,40 +469,4 @@ void pw_address_space_start_over(struct pw_address_space *a)
 {
     a->live = 0;
     a->next = FIRST_ADDRESS;
-}
-
-struct ownership {
-    const struct pw_physical_memory *physical;
-    pw_owner owner;
-    uint64_t pages;
-    bool wrong;
-};
-
-static void check_mapping(void *context, pw_vpn vpn, pw_pfn frame, enum pw_page_order order)
-{
-    (void)vpn;
-    struct ownership *o = context;
-    if (!in_device_memory(o->physical, frame))
-        return;
-    for (uint32_t i = 0; i < 1U << order; i++)
-        o->wrong |= pw_frames_owner(o->physical->frames, (pw_pfn){frame.v + i}) != o->owner;
-    o->pages += 1ULL << order;
-}
-
-enum pw_status pw_address_spaces_check(const struct pw_address_space *spaces, unsigned count, struct pw_error *err)
-{
-    const struct pw_frames *frames = spaces[0].physical->frames;
-    uint64_t used = spaces[0].physical->fragment_pages;
-    for (unsigned i = 0; i < count; i++) {
-        struct ownership o = {.physical = spaces[i].physical, .owner = owner_of(&spaces[i])};
-        pw_page_table_each(spaces[i].table, check_mapping, &o);
-        if (o.wrong)
-            return pw_fail(err, PW_FAILED, "app%u maps a frame it does not own", i);
-        used += o.pages + pw_page_table_node_bytes(spaces[i].table) / PW_PAGE_BYTES;
-    }
-    uint64_t taken = pw_frames_total(frames) - pw_frames_free(frames);
-    if (used != taken)
-        return pw_fail(err, PW_FAILED, "%llu frames are mapped, hold page tables or are fragmented, but %llu are taken",
-                       (unsigned long long)used, (unsigned long long)taken);
-    return pw_frames_check(frames, err);
 }

@@ -5,10 +5,14 @@
  * in the page table. So the pages of several programs that start together can be handed out in turn, page by page
  * (docs/decisions.md), as a driver sees their requests. Addresses are not used again before the program starts over:
  * then they begin anew, in an empty space, or with the allocations of the run before still there. Those lie behind the
- * ranges of the present run, because both were made in order of address, until it makes the same allocations again. */
+ * ranges of the present run, because both were made in order of address, until it makes the same allocations again.
+ *
+ * In a system of several GPUs a placement policy says whose memory each page is put into; where there is no room the
+ * next GPU's that has some takes it. With first touch, pages get their frames one by one, when they are asked for. */
 #ifndef PW_VM_ADDRESS_SPACE_H
 #define PW_VM_ADDRESS_SPACE_H
 
+#include "policy/place/place_policy.h"
 #include "sim/stats.h"
 #include "vm/page_table.h"
 #include "vm/physical_memory.h"
@@ -26,6 +30,7 @@ struct pw_page_counters {
  * kept by those who report it (uvm/residency.h, log/page_log.h). Pages before `mapped` have their frames. */
 struct pw_range {
     char name[32];
+    uint32_t number;               /* of the allocations that its program had when it was made */
     uint64_t bytes, freed;         /* asked for, and of those freed in part */
     uint64_t first, outer, mapped; /* page numbers; managed: mapped = outer */
     bool managed;
@@ -36,10 +41,17 @@ struct pw_range {
     uint8_t denied; /* what its pages may not be used for: PW_MAY_READ, PW_MAY_WRITE */
 };
 
+/* How pages are given to GPUs. */
+struct pw_placement {
+    const struct pw_place_policy *policy;
+    void *state;
+};
+
 struct pw_address_space {
     pw_asid asid;
     enum pw_page_order order;
-    struct pw_physical_memory *physical;
+    struct pw_physical_memory *physical;  /* of the first GPU, which knows those of the others */
+    const struct pw_placement *placement; /* NULL: everything is put there */
     struct pw_page_table *table;
     uint64_t next; /* first virtual address not used yet */
     struct pw_range *ranges;
@@ -50,6 +62,12 @@ struct pw_address_space {
     struct pw_page_counters *counters;
     struct pw_touched *touched;
 };
+
+/* As frames name it. */
+static inline pw_owner pw_address_space_owner(const struct pw_address_space *a)
+{
+    return (pw_owner)(PW_OWNER_APP + a->asid);
+}
 
 enum pw_status pw_address_space_init(struct pw_address_space *a, pw_asid asid, const struct pw_page_config *config,
                                      struct pw_physical_memory *physical, struct pw_page_counters *counters,
@@ -88,6 +106,13 @@ enum pw_status pw_address_space_back(struct pw_address_space *a, pw_vaddr base, 
  * Unmap: it leaves, and its large page ends with it; its frame is free again; returns it. A frame behind those of
  * device memory lies in host memory; nobody hands it out or takes it back. */
 bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn);
+/* The same in the memory of one GPU, which must have room. */
+bool pw_address_space_map_on(struct pw_address_space *a, pw_vpn vpn, unsigned gpu);
+/* Moves a mapped page to a frame of another GPU; its large page ends with that, and it may become part of one there.
+ * False when there is no frame, and then the page is where it was. */
+bool pw_address_space_move(struct pw_address_space *a, pw_vpn vpn, unsigned gpu);
+/* Whether an address is in an allocation whose pages get their frames on first touch, and this page has none yet. */
+bool pw_address_space_awaits_touch(const struct pw_address_space *a, pw_vpn vpn);
 bool pw_address_space_map_host(struct pw_address_space *a, pw_vpn vpn, pw_pfn frame);
 pw_pfn pw_address_space_unmap(struct pw_address_space *a, pw_vpn vpn);
 /* Unmaps one whose allocation is about to be freed. All its pages go for good and at once, so its large page is not
@@ -110,7 +135,7 @@ void pw_address_space_reset(struct pw_address_space *a, pw_vpn *out_first, pw_vp
 /* Addresses start anew; allocations stay for the next run, which may take them up. All are mapped and whole. */
 void pw_address_space_start_over(struct pw_address_space *a);
 
-/* The identity "every frame is owned once": what the page tables map is what the frames say, and nothing is left
+/* frame_check.c: the identity "every frame is owned once": what the page tables map is what the frames say, and nothing is left
  * over. */
 enum pw_status pw_address_spaces_check(const struct pw_address_space *spaces, unsigned count, struct pw_error *err);
 

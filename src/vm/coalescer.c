@@ -10,14 +10,14 @@
  * that the runtime needs to decide, which the paper takes to be hidden behind the transfer. */
 #include "vm/page_manager_internal.h"
 
-/* Whether all frames of this large frame belong to the application; none of host memory does. */
+/* Whether all frames of this large frame belong to the application; none of host memory or of another GPU's does. */
 static bool owns_block(const struct pw_page_manager *m, pw_asid asid, pw_pfn block)
 {
-    const struct pw_frames *frames = m->wiring.physical->frames;
-    if (block.v + (uint64_t)PW_REGION_PAGES > pw_frames_total(frames))
+    const struct pw_physical_memory *p = m->wiring.physical;
+    if (!pw_physical_memory_has(p, (pw_pfn){block.v + PW_REGION_PAGES - 1}))
         return false;
     for (uint32_t i = 0; i < PW_REGION_PAGES; i++)
-        if (pw_frames_owner(frames, (pw_pfn){block.v + i}) != PW_OWNER_APP + asid)
+        if (pw_physical_owner(p, (pw_pfn){block.v + i}) != PW_OWNER_APP + asid)
             return false;
     return true;
 }
@@ -71,7 +71,8 @@ static void large_bit_taken(struct pw_page_manager *m, pw_asid asid, pw_vpn regi
         return;
     pw_page_table_set_large(table, region, true);
     if (p->policy->blocks)
-        p->policy->blocks->coalesced(p->policy_state, p->frames, pw_page_table_lookup(table, region).frame, true);
+        p->policy->blocks->coalesced(p->policy_state, p->frames,
+                                     pw_frame_within(p, pw_page_table_lookup(table, region).frame), true);
     m->counters[asid].coalesced++;
     pw_write_entries(m, asid, region, PW_REGION_PAGES, 4, disabled_bits_taken);
 }

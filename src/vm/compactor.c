@@ -43,14 +43,14 @@ static unsigned drop_from_tlbs(struct pw_page_manager *m, pw_asid asid, pw_vpn f
     return m->wiring.shootdown(m->wiring.machine, asid, first, (pw_vpn){first.v + count});
 }
 
-/* The large frame of a region that is large. */
-static pw_pfn block_of_region(const struct pw_page_table *table, pw_vpn region)
+/* The large frame of a region that is large, as the frame policy knows it. */
+static pw_pfn block_of_region(const struct pw_page_manager *m, const struct pw_page_table *table, pw_vpn region)
 {
-    pw_pfn frame = {0};
+    pw_pfn frame = {m->wiring.physical->first_frame};
     for (unsigned i = 0; i < PW_REGION_PAGES; i++)
         if (pw_page_table_has_base(table, (pw_vpn){region.v + i}, &frame))
             break;
-    return pw_block_of(frame);
+    return pw_block_of(pw_frame_within(m->wiring.physical, frame));
 }
 
 void pw_splinter(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
@@ -68,7 +68,7 @@ void pw_splinter(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
     m->counters[asid].splintered++;
     if (blocks_of(m))
         blocks_of(m)->coalesced(m->wiring.physical->policy_state, m->wiring.physical->frames,
-                                block_of_region(table, region), false);
+                                block_of_region(m, table, region), false);
 }
 
 static uint64_t copy_cycles(const struct pw_page_manager *m)
@@ -96,12 +96,12 @@ static bool move_page(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
     struct pw_physical_memory *p = m->wiring.physical;
     struct pw_frame_request request = {.owner = (pw_owner)(PW_OWNER_APP + asid), .vpn = vpn, .order = PW_PAGE_4K};
     pw_pfn to;
-    if (!p->policy->allocate(p->policy_state, p->frames, &request, &to))
+    if (!pw_physical_allocate(p, &request, &to))
         return false;
     pw_pfn from = pw_page_table_move(pw_table_of(m, asid), vpn, to);
     pw_write_entries(m, asid, vpn, 1, 4, NULL);
     drop_from_tlbs(m, asid, vpn, 1);
-    p->policy->release(p->policy_state, p->frames, &request, from);
+    pw_physical_give_back(p, &request, from);
     return true;
 }
 
@@ -121,7 +121,7 @@ static void empty_region(struct pw_page_manager *m, pw_asid asid, pw_vpn region)
 {
     struct pw_physical_memory *p = m->wiring.physical;
     const struct pw_page_table *table = pw_table_of(m, asid);
-    pw_pfn block = block_of_region(table, region);
+    pw_pfn block = block_of_region(m, table, region);
     unsigned moved = 0;
     bool emptied = true;
     blocks_of(m)->evacuate(p->policy_state, p->frames, block);
@@ -145,7 +145,7 @@ void pw_compact_region(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
 {
     const struct pw_page_table *table = pw_table_of(m, asid);
     pw_vpn region = pw_region_of(vpn);
-    if (!m->compaction->splinter || !blocks_of(m) || !pw_page_table_is_large(table, region))
+    if (!m->compaction->splinter || !blocks_of(m) || !pw_is_large_here(m, table, region))
         return;
     m->counters[asid].compact_checks++;
     struct pw_compact_view view = {asid, region, pw_page_table_present(table, region), threshold_pages(m)};
@@ -153,11 +153,12 @@ void pw_compact_region(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn)
         pw_splinter(m, asid, region);
         empty_region(m, asid, region);
     } else {
-        blocks_of(m)->keep_for_emergency(m->wiring.physical->policy_state, block_of_region(table, region));
+        blocks_of(m)->keep_for_emergency(m->wiring.physical->policy_state, block_of_region(m, table, region));
     }
 }
 
-/* Moves pre-fragmented data together until a large frame is free. It has no page table. */
+/* Moves pre-fragmented data together until a large frame is free. It has no page table, so that frames are those that
+ * the policy knows. */
 static bool empty_fragmented(struct pw_page_manager *m, pw_asid asid)
 {
     struct pw_physical_memory *p = m->wiring.physical;
@@ -204,6 +205,7 @@ static bool splinter_kept(struct pw_page_manager *m, pw_asid asker)
     struct search s = {.found = false};
     if (!blocks_of(m)->emergency(m->wiring.physical->policy_state, (pw_owner)(PW_OWNER_APP + asker), &s.block))
         return false;
+    s.block.v += m->wiring.physical->first_frame;
     for (unsigned asid = 0; asid < m->wiring.apps; asid++) {
         pw_page_table_each(pw_table_of(m, (pw_asid)asid), look_for_block, &s);
         if (!s.found)

@@ -77,7 +77,7 @@ static void give_up(struct pw_page_manager *m)
     struct pw_migrator *g = m->migrator;
     struct pw_physical_memory *p = m->wiring.physical;
     struct pw_frame_request request = request_for(g, g->region, PW_PAGE_2M);
-    p->policy->release(p->policy_state, p->frames, &request, g->block);
+    pw_physical_give_back(p, &request, g->block);
     record(m, "given up", g->begun, m->wiring.events->now);
     g->stage = IDLE;
     g->job++;
@@ -110,10 +110,10 @@ static void flush(struct pw_page_manager *m, pw_cycle now)
     m->wiring.shootdown(m->wiring.machine, g->asid, g->region, (pw_vpn){g->region.v + PW_REGION_PAGES});
     for (uint32_t i = 0; i < PW_REGION_PAGES; i++) {
         struct pw_frame_request request = request_for(g, (pw_vpn){g->region.v + i}, PW_PAGE_4K);
-        p->policy->release(p->policy_state, p->frames, &request, g->sources[i]);
+        pw_physical_give_back(p, &request, g->sources[i]);
     }
     if (p->policy->blocks)
-        p->policy->blocks->coalesced(p->policy_state, p->frames, g->block, true);
+        p->policy->blocks->coalesced(p->policy_state, p->frames, pw_frame_within(p, g->block), true);
     c->migrated += PW_REGION_PAGES;
     c->coalesced++;
     c->flushes++;
@@ -207,13 +207,13 @@ void pw_migrator_answered(struct pw_page_manager *m, struct pw_request *r, pw_cy
         send_reads(m);
 }
 
-/* Notes where the pages of a region are; false when one is in host memory. */
+/* Notes where the pages of a region are; false when one is not in this memory. */
 static bool note_sources(struct pw_page_manager *m, pw_asid asid, pw_vpn region)
 {
     struct pw_migrator *g = m->migrator;
     for (uint32_t i = 0; i < PW_REGION_PAGES; i++)
         if (!pw_page_table_has_base(pw_table_of(m, asid), (pw_vpn){region.v + i}, &g->sources[i]) ||
-            g->sources[i].v >= pw_frames_total(m->wiring.physical->frames))
+            !pw_physical_memory_has(m->wiring.physical, g->sources[i]))
             return false;
     return true;
 }
@@ -226,7 +226,7 @@ static void begin(struct pw_page_manager *m, pw_asid asid, pw_vpn region, pw_cyc
     g->asid = asid;
     g->region = region;
     struct pw_frame_request request = request_for(g, region, PW_PAGE_2M);
-    if (!note_sources(m, asid, region) || !p->policy->allocate(p->policy_state, p->frames, &request, &g->block))
+    if (!note_sources(m, asid, region) || !pw_physical_allocate(p, &request, &g->block))
         return;
     g->stage = COPYING;
     g->begun = now;

@@ -60,6 +60,7 @@ void pw_page_manager_destroy(struct pw_page_manager *m)
 }
 
 struct large_pages {
+    const struct pw_page_manager *manager;
     const struct pw_page_table *table;
     uint64_t region, count; /* the last region seen */
 };
@@ -72,7 +73,7 @@ static void count_large(void *context, pw_vpn vpn, pw_pfn frame, enum pw_page_or
     if (pw_region_of(vpn).v == l->region)
         return;
     l->region = pw_region_of(vpn).v;
-    l->count += pw_page_table_is_large(l->table, vpn);
+    l->count += pw_is_large_here(l->manager, l->table, vpn);
 }
 
 /* A large page ends when it is splintered, or with the last of its base pages. */
@@ -80,7 +81,7 @@ static enum pw_status check_large_pages(void *manager, struct pw_error *err)
 {
     const struct pw_page_manager *m = manager;
     for (unsigned app = 0; app < m->wiring.apps; app++) {
-        struct large_pages l = {.table = pw_table_of(m, (pw_asid)app), .region = UINT64_MAX};
+        struct large_pages l = {.manager = m, .table = pw_table_of(m, (pw_asid)app), .region = UINT64_MAX};
         pw_page_table_each(l.table, count_large, &l);
         if (m->counters[app].splintered + l.count > m->counters[app].coalesced)
             return pw_fail(err, PW_FAILED, "app%u has %llu large pages and has lost %llu, but only %llu were made", app,

@@ -74,6 +74,7 @@ struct pw_page_manager_wiring {
     struct pw_physical_memory *physical;
     struct pw_address_space *spaces; /* by asid */
     unsigned apps;
+    unsigned gpu;                 /* whose memory it is */
     struct pw_timeline *timeline; /* or NULL */
     uint32_t page_copy_cycles;    /* of one base page over one channel */
     void *machine;

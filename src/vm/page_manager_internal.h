@@ -32,6 +32,13 @@ static inline struct pw_page_table *pw_table_of(const struct pw_page_manager *m,
     return m->wiring.spaces[asid].table;
 }
 
+/* Whether the region is one large page, in the memory that this manager has. */
+static inline bool pw_is_large_here(const struct pw_page_manager *m, const struct pw_page_table *table, pw_vpn vpn)
+{
+    return pw_page_table_is_large(table, vpn) &&
+           pw_physical_memory_has(m->wiring.physical, pw_page_table_lookup(table, vpn).frame);
+}
+
 static inline pw_vpn pw_region_of(pw_vpn vpn)
 {
     return (pw_vpn){vpn.v & ~(uint64_t)(PW_REGION_PAGES - 1)};

@@ -14,7 +14,7 @@
  * here or in simulated memory. */
 #include "vm/page_table.h"
 
-#include "sim/grow.h"
+#include "vm/table_chunks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,51 +28,6 @@ enum { DISABLED_WORDS = PW_TABLE_ENTRIES / 32 };
 static unsigned index_of(pw_vpn vpn, unsigned level)
 {
     return (unsigned)(vpn.v >> (9 * (PW_TABLE_LEVELS - level))) % PW_TABLE_ENTRIES;
-}
-
-static struct pw_frame_request node_request(const struct pw_page_table *t, enum pw_page_order order)
-{
-    return (struct pw_frame_request){.owner = (pw_owner)(PW_OWNER_TABLE + t->config.asid), .order = order};
-}
-
-static enum pw_page_order chunk_order(const struct pw_table_arena *arena)
-{
-    return arena->node_bytes > PW_PAGE_BYTES ? PW_PAGE_64K : PW_PAGE_4K;
-}
-
-/* Takes one more chunk from the frame policy and remembers it. */
-static enum pw_status grow_arena(struct pw_page_table *t, struct pw_table_arena *arena, struct pw_error *err)
-{
-    struct pw_table_chunk *chunks = pw_grow(t->chunks, t->chunk_count, &t->chunk_capacity, sizeof *chunks);
-    if (!chunks)
-        return pw_fail_memory(err, "page table");
-    t->chunks = chunks;
-    enum pw_page_order order = chunk_order(arena);
-    struct pw_frame_request request = node_request(t, order);
-    pw_pfn frame;
-    if (!t->config.policy->allocate(t->config.policy_state, t->config.frames, &request, &frame))
-        return pw_fail(
-            err, PW_USER_ERROR,
-            "no memory left for the page table of application %u; give the GPU more memory or run less on it",
-            t->config.asid);
-    t->chunks[t->chunk_count++] = (struct pw_table_chunk){frame, (uint8_t)order};
-    t->node_bytes += (uint64_t)PW_PAGE_BYTES << order;
-    arena->next = (uint64_t)frame.v << PW_PAGE_SHIFT;
-    arena->outer = arena->next + ((uint64_t)PW_PAGE_BYTES << order);
-    return PW_OK;
-}
-
-static enum pw_status place_node(struct pw_page_table *t, struct pw_table_arena *arena, pw_paddr *out,
-                                 struct pw_error *err)
-{
-    if (arena->next == arena->outer) {
-        enum pw_status status = grow_arena(t, arena, err);
-        if (status)
-            return status;
-    }
-    out->v = arena->next;
-    arena->next += arena->node_bytes;
-    return PW_OK;
 }
 
 enum pw_status pw_page_table_create(const struct pw_page_table_config *config, struct pw_page_table **out,
@@ -93,7 +48,7 @@ enum pw_status pw_page_table_create(const struct pw_page_table_config *config, s
     t->directory = calloc(DIRECTORY_ENTRIES, sizeof(struct pw_table_node *));
     enum pw_status status = t->directory ? PW_OK : pw_fail_memory(err, "page table");
     if (!status)
-        status = place_node(t, &t->arenas[PW_ARENA_NODES], &t->root, err);
+        status = pw_table_place_node(t, &t->arenas[PW_ARENA_NODES], &t->root, err);
     if (status) {
         pw_page_table_destroy(t);
         return status;
@@ -134,11 +89,7 @@ void pw_page_table_destroy(struct pw_page_table *t)
             next = leaf->next_spare;
             free(leaf);
         }
-    for (size_t i = 0; i < t->chunk_count; i++) {
-        struct pw_frame_request request = node_request(t, t->chunks[i].order);
-        t->config.policy->release(t->config.policy_state, t->config.frames, &request, t->chunks[i].frame);
-    }
-    free(t->chunks);
+    pw_table_release_chunks(t);
     free(t->directory);
     free(t);
 }
@@ -148,7 +99,7 @@ static struct pw_table_node *get_level3(struct pw_page_table *t, pw_vpn vpn, str
 {
     struct pw_table_arena *arena = &t->arenas[PW_ARENA_NODES];
     pw_paddr *level2 = &t->level2[index_of(vpn, 1)];
-    if (level2->v == NO_NODE && place_node(t, arena, level2, err))
+    if (level2->v == NO_NODE && pw_table_place_node(t, arena, level2, err))
         return NULL;
     struct pw_table_node **slot = &t->directory[vpn.v >> 18];
     if (*slot)
@@ -158,7 +109,7 @@ static struct pw_table_node *get_level3(struct pw_page_table *t, pw_vpn vpn, str
         pw_fail_memory(err, "page table");
         return NULL;
     }
-    if (place_node(t, arena, &node->place, err)) {
+    if (pw_table_place_node(t, arena, &node->place, err)) {
         free(node);
         return NULL;
     }
@@ -181,7 +132,7 @@ static struct pw_table_leaf *get_leaf(struct pw_page_table *t, enum pw_table_kin
         pw_fail_memory(err, "page table");
         return NULL;
     }
-    if (place_node(t, &t->arenas[is_big ? PW_ARENA_BIG_LEAVES : PW_ARENA_NODES], &leaf->place, err)) {
+    if (pw_table_place_node(t, &t->arenas[is_big ? PW_ARENA_BIG_LEAVES : PW_ARENA_NODES], &leaf->place, err)) {
         free(leaf);
         return NULL;
     }
@@ -236,7 +187,8 @@ unsigned pw_page_table_growth(const struct pw_page_table *t, pw_vpn vpn, enum pw
     unsigned nodes = (unsigned)(t->level2[index_of(vpn, 1)].v == NO_NODE) + !node;
     unsigned leaves = kind != PW_TABLE_2M && !has_leaf(node, vpn, kind) && !t->spare[kind];
     unsigned leaf_arena = kind == PW_TABLE_64K ? PW_ARENA_BIG_LEAVES : PW_ARENA_NODES;
-    return (nodes << chunk_order(&t->arenas[PW_ARENA_NODES])) + (leaves << chunk_order(&t->arenas[leaf_arena]));
+    return (nodes << pw_table_chunk_order(&t->arenas[PW_ARENA_NODES])) +
+           (leaves << pw_table_chunk_order(&t->arenas[leaf_arena]));
 }
 
 enum pw_status pw_page_table_map(struct pw_page_table *t, pw_vpn vpn, pw_pfn frame, enum pw_page_order order,

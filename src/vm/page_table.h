@@ -6,14 +6,18 @@
  * frame allocator, so that its reads compete in the L2 and in DRAM. entry_stride spreads the entries out
  * (docs/decisions.md: the density of leaf tables decides how often walks hit the L2; dense, 8 bytes, is the default).
  *
+ * Of several GPUs each has a copy of all nodes in its own memory, which its walks read. Addresses are those of the copy
+ * of GPU 0; pw_page_table_on says where another has it. In truth a GPU's table would have entries for its own pages
+ * only, and could do without nodes that have none; what a walk finds is decided by where the frame lies (vm/mmu.h).
+ *
  * For the simulator's own use a lookup is inline and costs two dependent loads, level 3 and level 4, behind a load from
  * the directory: one word per GiB in use, which stays in the host's first-level cache. */
 #ifndef PW_VM_PAGE_TABLE_H
 #define PW_VM_PAGE_TABLE_H
 
-#include "policy/frame/frame_policy.h"
 #include "sim/status.h"
 #include "sim/types.h"
+#include "vm/physical_memory.h"
 
 enum {
     PW_TABLE_ENTRIES = 512,
@@ -37,6 +41,8 @@ struct pw_page_table_config {
     struct pw_frames *frames;
     const struct pw_frame_policy *policy; /* where nodes are put */
     void *policy_state;
+    struct pw_physical_memory *const *copies; /* of several GPUs, the memories of those but the first */
+    unsigned copy_count;
 };
 
 /* No memory for its root is a user error. */
@@ -67,6 +73,13 @@ static inline struct pw_translation pw_page_table_lookup(const struct pw_page_ta
  * the first entry that is not present), and what it finds. out_translation may be NULL. */
 unsigned pw_page_table_walk(const struct pw_page_table *t, pw_vpn vpn, pw_paddr out_reads[PW_TABLE_LEVELS],
                             struct pw_translation *out_translation);
+
+/* The place of a node's entry in the copy that a GPU has. */
+pw_paddr pw_table_copy_place(const struct pw_page_table *t, unsigned gpu, pw_paddr place); /* of a GPU but the first */
+static inline pw_paddr pw_page_table_on(const struct pw_page_table *t, unsigned gpu, pw_paddr place)
+{
+    return gpu ? pw_table_copy_place(t, gpu, place) : place;
+}
 
 /* Coalescing in place (Mosaic, Section 4.3, Figure 7). The level-3 entry of a region of 4 KiB pages has a large bit,
  * each of its 512 level-4 entries a disabled bit; all are 0 at first. While the large bit is set the region is one page
@@ -132,6 +145,7 @@ struct pw_table_arena {
 struct pw_table_chunk {
     pw_pfn frame;
     uint8_t order;
+    pw_pfn *copies; /* on other GPUs, or NULL */
 };
 
 enum { PW_ARENA_NODES, PW_ARENA_BIG_LEAVES, PW_ARENA_COUNT };

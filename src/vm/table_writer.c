@@ -64,6 +64,13 @@ static void record(struct pw_page_manager *m, const struct pw_write_job *job, pw
                                                                  .page = job->vpn});
 }
 
+/* Where the entry lies in the memory of this manager's GPU. */
+static pw_paddr entry_place(const struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsigned level)
+{
+    const struct pw_page_table *table = pw_table_of(m, asid);
+    return pw_page_table_on(table, m->wiring.gpu, pw_page_table_entry(table, vpn, level));
+}
+
 /* How many of the entries from vpn on, of pages before `outer`, lie in one line. */
 static unsigned entries_in_line(uint32_t stride, pw_vpn vpn, pw_vpn outer)
 {
@@ -90,7 +97,7 @@ static void send(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsigned c
 {
     const struct pw_page_table *table = pw_table_of(m, asid);
     uint32_t stride = table->config.entry_stride;
-    uint64_t place = pw_page_table_entry(table, vpn, level).v;
+    uint64_t place = entry_place(m, asid, vpn, level).v;
     uint32_t from = place % PW_LINE_BYTES, to = from + (count - 1) * stride + ENTRY_BYTES;
     struct pw_request *r = pw_request_take(m->wiring.pool);
     *r = (struct pw_request){.line = (uint32_t)(place >> PW_LINE_SHIFT),
@@ -144,7 +151,7 @@ void pw_write_entries(struct pw_page_manager *m, pw_asid asid, pw_vpn vpn, unsig
                                              .sent = now,
                                              .vpn = vpn,
                                              .outer = outer,
-                                             .place = pw_page_table_entry(pw_table_of(m, asid), vpn, level),
+                                             .place = entry_place(m, asid, vpn, level),
                                              .level = (uint8_t)level};
         if (m->wiring.timeline)
             m->jobs[job].track = pw_lanes_take(&m->write_lanes, now);
