@@ -22,7 +22,9 @@ static void answer(void *object, uint64_t argument, pw_cycle now)
     struct pw_slice *s = object;
     struct pw_request *r = (struct pw_request *)(uintptr_t)argument;
     struct pw_memory *m = s->memory;
-    if (r->kind == PW_REQUEST_WALK) {
+    if (__builtin_expect(r->foreign, 0)) {
+        pw_peer_answer(s, r, now);
+    } else if (r->kind == PW_REQUEST_WALK) {
         m->pending--;
         m->clients.walk_read(m->clients.walker, r, now);
     } else if (r->kind == PW_REQUEST_READ || !answer_here(m, r, now)) {
@@ -118,6 +120,10 @@ static inline void take_store(struct pw_slice *s, struct pw_request *r, struct p
     w = way_for(s, r, w, now);
     pw_way_set_dirty(w, r->sectors);
     pw_way_set_valid(w, r->full);
+    if (__builtin_expect(r->foreign, 0)) {
+        pw_peer_answer(s, r, now);
+        return;
+    }
     m->pending--;
     if (__builtin_expect(r->kind == PW_REQUEST_WRITE, 1))
         m->clients.stored(m->clients.sms, r, now);

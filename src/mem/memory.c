@@ -61,7 +61,8 @@ static void dram_write_done(void *client, struct pw_request *r, pw_cycle now)
 void pw_memory_to_dram(struct pw_slice *s, struct pw_request *r, pw_cycle at)
 {
     struct pw_channel *c = &s->memory->channels[s->channel];
-    pw_dram_submit(c->dram, r, pw_channel_line(s->map, r->line), at + s->memory->config.dram.path);
+    uint32_t line = r->line - s->memory->first_line;
+    pw_dram_submit(c->dram, r, pw_channel_line(s->map, line), at + s->memory->config.dram.path);
 }
 
 void pw_memory_bring_up_to_date(struct pw_memory *m, pw_cycle now)
@@ -97,25 +98,14 @@ void pw_memory_arrive_at_sm(void *object, uint64_t argument, pw_cycle now)
         deliver_to_sm(m, argument, now);
 }
 
-/* Says in a request which slice and set are its line's; nobody has to find out again. */
-static inline struct pw_slice *find_slice(struct pw_memory *m, struct pw_request *r)
-{
-    const struct pw_app_channels *app = &m->apps[r->app];
-    struct pw_place place = pw_place_of(&app->map, r->line);
-    r->slice = (uint16_t)(app->first_slice + place.slice);
-    struct pw_slice *s = &m->slices[r->slice];
-    r->set = pw_cache_set(&s->cache, pw_set_index(place));
-    return s;
-}
-
 void pw_memory_forget_frame(struct pw_memory *m, unsigned app, pw_pfn frame)
 {
     struct pw_request r = {.app = (uint8_t)app};
-    if (frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT) >= m->remote.first_line)
+    if ((frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT)) - m->first_line >= m->line_count)
         return;
     for (uint32_t i = 0; i < PW_PAGE_BYTES / PW_LINE_BYTES; i++) {
         r.line = (frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT)) + i;
-        struct pw_slice *s = find_slice(m, &r);
+        struct pw_slice *s = pw_memory_find_slice(m, &r);
         struct pw_way way = pw_cache_find_in(&s->cache, r.line, r.set);
         if (way.at >= 0)
             pw_cache_drop(&s->cache, way);
@@ -127,11 +117,11 @@ void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
     uint32_t flits = r->kind == PW_REQUEST_READ ? 1 : m->flits[__builtin_popcount(r->sectors)];
     pw_cycle arrival = pw_port_send(&m->sm_up[r->source], ready, flits, m->config.crossbar.latency);
     m->pending++;
-    if (__builtin_expect(r->line >= m->remote.first_line, 0)) {
-        pw_events_post(m->events, arrival, pw_remote_arrive, m, (uint64_t)(uintptr_t)r);
+    if (__builtin_expect(r->line - m->first_line >= m->line_count, 0)) {
+        pw_events_post(m->events, arrival, m->outside, m, (uint64_t)(uintptr_t)r);
         return;
     }
-    struct pw_slice *s = find_slice(m, r);
+    struct pw_slice *s = pw_memory_find_slice(m, r);
     pw_events_post(m->events, arrival + m->config.l2.path, pw_slice_arrive, s, (uint64_t)(uintptr_t)r);
     pw_cache_prefetch(&s->cache, r->set);
     pw_mshr_prefetch(&s->mshr, r->line);
@@ -139,7 +129,7 @@ void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
 
 void pw_memory_send_direct(struct pw_memory *m, struct pw_request *r, pw_cycle at)
 {
-    struct pw_slice *s = find_slice(m, r);
+    struct pw_slice *s = pw_memory_find_slice(m, r);
     m->pending++;
     at += m->config.l2.path;
     if (at == m->events->now)
@@ -245,13 +235,18 @@ enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw
     m->apps = calloc(config->apps, sizeof *m->apps);
     m->counters = calloc(config->apps, sizeof *m->counters);
     m->dram_counters = calloc(config->apps, sizeof *m->dram_counters);
-    m->remote = (struct pw_remote){.config = config->remote,
-                                   .link = config->link,
-                                   .first_line = (uint32_t)(config->dram.bytes >> PW_LINE_SHIFT),
-                                   .counters = calloc(config->apps, sizeof *m->remote.counters)};
+    m->remote = (struct pw_remote){
+        .config = config->remote, .link = config->link, .counters = calloc(config->apps, sizeof *m->remote.counters)};
+    m->peer_counters = calloc(config->apps, sizeof *m->peer_counters);
+    m->line_count = (uint32_t)(config->dram.bytes >> PW_LINE_SHIFT);
+    m->outside = config->peers ? pw_peer_arrive : pw_remote_arrive;
+    if (config->peers) {
+        m->first_line = config->gpu << config->peers->line_shift;
+        config->peers->memories[config->gpu] = m;
+    }
     enum pw_status status = PW_OK;
     if (!m->slices || !m->channels || !m->apps || !m->sm_up || !m->sm_down || !m->counters || !m->dram_counters ||
-        !m->remote.counters)
+        !m->remote.counters || !m->peer_counters)
         status = pw_fail_memory(err, "memory system");
     if (status == PW_OK)
         status = divide_channels(m, err);
@@ -294,6 +289,7 @@ void pw_memory_destroy(struct pw_memory *m)
     pw_policy_use_release(&m->schedule_use);
     pw_policy_use_release(&m->walks_use);
     free(m->remote.counters);
+    free(m->peer_counters);
     free(m);
 }
 
@@ -358,6 +354,8 @@ void pw_memory_register(struct pw_memory *m, struct pw_stats *stats)
     register_l2(m, stats);
     pw_dram_register(stats, m->dram_counters);
     pw_remote_register(m, stats);
+    if (m->config.peers)
+        pw_peer_register(m, stats);
 }
 
 uint64_t pw_memory_pending(const struct pw_memory *m)

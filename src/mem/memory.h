@@ -6,6 +6,7 @@
 #include "mem/dram.h"
 #include "mem/l2.h"
 #include "mem/memory_map.h"
+#include "mem/peer.h"
 #include "mem/remote.h"
 #include "mem/request.h"
 #include "sim/event.h"
@@ -40,6 +41,8 @@ struct pw_memory_config {
     struct pw_policies *policies; /* of the machine; NULL: nobody registers them or calls them at epochs */
     struct pw_remote_config remote;
     struct pw_link *link;                   /* to host memory, which lies behind device memory; NULL: there is none */
+    struct pw_peers *peers;                 /* of several GPUs; NULL: there is one */
+    unsigned gpu;                           /* which of them it is; its lines begin at gpu << peers->line_shift */
     struct pw_walk_pressure *pressure;      /* by application, for the DRAM schedule; or NULL */
     const struct pw_l2_walks_policy *walks; /* instead of the one that l2.walks names; NULL: that one */
 };
@@ -52,7 +55,7 @@ void pw_memory_destroy(struct pw_memory *m);
 void pw_memory_register(struct pw_memory *m, struct pw_stats *stats);
 
 /* Sends a request of an SM that is ready at `ready` (not before now) through the crossbar, to its L2 slice or, if its
- * line is one of host memory, to the link. */
+ * line is one of host memory, to the link, or, of another GPU, to the fabric. */
 void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready);
 
 /* Sends a page-table read, or a request of the page manager, which reaches its slice at `at`: both are joined to the L2

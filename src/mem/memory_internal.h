@@ -47,8 +47,22 @@ struct pw_memory {
     const struct pw_l2_walks_policy *walks;
     void *walks_state;
     uint64_t pending;
+    uint32_t first_line, line_count; /* of its own memory */
+    pw_event_fn *outside;            /* what becomes of requests for other lines */
     struct pw_remote remote;
+    struct pw_peer_counters *peer_counters;
 };
+
+/* Says in a request which slice and set are its line's; nobody has to find out again. */
+static inline struct pw_slice *pw_memory_find_slice(struct pw_memory *m, struct pw_request *r)
+{
+    const struct pw_app_channels *app = &m->apps[r->app];
+    struct pw_place place = pw_place_of(&app->map, r->line - m->first_line);
+    r->slice = (uint16_t)(app->first_slice + place.slice);
+    struct pw_slice *s = &m->slices[r->slice];
+    r->set = pw_cache_set(&s->cache, pw_set_index(place));
+    return s;
+}
 
 /* Events, whose object is the slice or the memory and whose argument is the request: its last flit is at its slice; it
  * has passed the input port; a reply's last flit is at its SM. */

@@ -33,7 +33,6 @@ struct pw_remote_counters {
 struct pw_remote {
     struct pw_remote_config config;
     struct pw_link *link; /* NULL: there is no host memory */
-    uint32_t first_line;  /* of host memory */
     uint32_t reads;       /* under way */
     struct pw_request_list waiting;
     struct pw_remote_counters *counters;

@@ -42,6 +42,7 @@ struct pw_request {
     uint16_t l1_miss, l2_miss; /* the miss registers it holds on its way */
     uint8_t kind : 4;          /* enum pw_request_kind */
     uint8_t level : 3;         /* page-table level 1 to 4, 0 for data (pw_depth_tag) */
+    uint8_t foreign : 1;       /* it is at the memory of another GPU than that of its SM (mem/peer.h) */
     uint8_t sectors;           /* mask of 32-byte sectors, bit 0 the lowest address; 0xf is the whole line */
     union {
         uint8_t full;    /* of a write: sectors that are written completely */
