@@ -1,35 +1,5 @@
 /* Requests to the shared L2 TLB, and its miss registers. The model is described in mmu.h. */
-#include "vm/mmu.h"
-
-#include "mem/crossbar.h"
-#include "mem/mshr.h"
-#include "vm/far_faults.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-struct pw_mmu {
-    struct pw_mmu_config config;
-    struct pw_mmu_wiring wiring;
-    struct pw_l2_tlb tlb;
-    struct pw_walker *walker;
-    struct pw_port ports[16];
-    uint8_t merge_order; /* misses merge at the smallest page size in use */
-    struct pw_mshr mshr;
-    struct pw_tlb_requests *misses; /* by miss register, whose place is also the id of the walk */
-    struct pw_far_faults far_faults;
-    struct pw_record_pool requests; /* struct pw_tlb_request */
-    struct pw_tlb_request *reserve;
-    struct pw_tlb_request *first_waiting, *last_waiting; /* that found no free miss register */
-    uint32_t waiting;
-    const struct pw_tlb_request *absent; /* the first of them, once its page is known not to be in the TLB */
-    uint32_t shootdowns;                 /* wraps around, long after whatever was under way */
-    pw_walked_fn *walked;                /* or NULL */
-    void *walk_listener;
-    struct pw_tlb_counters *counters;
-    uint64_t answers_under_way, requests_under_way;
-    struct pw_lanes wait_lanes; /* with a timeline: for those that wait for a miss register */
-};
+#include "vm/mmu_internal.h"
 
 static struct pw_tlb_request *take_request(struct pw_mmu *m, struct pw_tlb_miss miss)
 {
@@ -100,7 +70,10 @@ static void start_walk(void *object, uint64_t id, pw_cycle now)
 {
     struct pw_mmu *m = object;
     const struct pw_tlb_miss *miss = &m->misses[id].first->miss;
-    pw_walker_start(m->walker, (uint32_t)id, miss->asid, miss->vpn, now);
+    if (m->router)
+        pw_router_start(m->router, (uint32_t)id, miss->asid, miss->vpn, now);
+    else
+        pw_walker_start(m->walker, (uint32_t)id, miss->asid, miss->vpn, now);
 }
 
 /* Says in which stage a miss is, to all SMs that have it. */
@@ -124,6 +97,12 @@ static void count_merge(struct pw_mmu *m, pw_asid asid)
     m->counters[asid].unanswered -= m->config.l2_tlb.enabled;
 }
 
+/* A request merges into a miss whose register is kept only by a second walk: its page is known. */
+static void answer_known(struct pw_mmu *m, struct pw_tlb_request *r, pw_cycle at)
+{
+    send_answer(m, r, pw_page_table_lookup(m->wiring.tables[r->miss.asid], r->miss.vpn), PW_FROM_WALK, at);
+}
+
 /* Merges into the page's miss or registers a new one whose walk starts at `at`. False when no register is free. */
 static bool register_miss(struct pw_mmu *m, struct pw_tlb_request *r, pw_cycle at)
 {
@@ -133,6 +112,10 @@ static bool register_miss(struct pw_mmu *m, struct pw_tlb_request *r, pw_cycle a
     if (outstanding) {
         id = pw_mshr_place(&m->mshr, outstanding);
         count_merge(m, r->miss.asid);
+        if (m->router && pw_router_is_answered(m->router, id)) {
+            answer_known(m, r, at);
+            return true;
+        }
     } else if (pw_mshr_full(&m->mshr)) {
         return false;
     } else {
@@ -224,7 +207,10 @@ static void serve_waiting(struct pw_mmu *m, pw_cycle now)
         m->waiting--;
         if (!found.translation.present)
             continue;
-        count_answered(m, r->miss.asid, true);
+        if (m->router)
+            count_merge(m, r->miss.asid);
+        else
+            count_answered(m, r->miss.asid, true);
         if (m->tlb.bypass.state)
             m->tlb.bypass.counters[r->miss.asid].late++;
         send_answer(m, r, found.translation, found.source, now + latency);
@@ -287,16 +273,17 @@ static void fault(struct pw_mmu *m, struct pw_tlb_request *first, pw_cycle now)
     pw_far_faults_add(&m->far_faults, miss_key(m, first->miss.asid, first->miss.vpn), first);
 }
 
-static void walk_done(void *client, uint32_t id, struct pw_translation translation, pw_cycle now)
+/* A miss has its answer. False: there is no such page, and the run fails. */
+static inline __attribute__((always_inline)) bool
+miss_answered(struct pw_mmu *m, uint32_t id, struct pw_translation translation, pw_cycle begun, pw_cycle now)
 {
-    struct pw_mmu *m = client;
     struct pw_tlb_request *first = m->misses[id].first;
     pw_asid asid = first->miss.asid;
     pw_vpn vpn = first->miss.vpn;
     m->misses[id] = (struct pw_tlb_requests){0};
     count_answered(m, asid, translation.present);
     if (m->wiring.stage) {
-        note_stage(m, first, PW_MISS_WALK, pw_walker_begun(m->walker, id));
+        note_stage(m, first, PW_MISS_WALK, begun);
         note_stage(m, first, translation.present ? PW_MISS_L2_TLB : PW_MISS_FAR_FAULT, now);
     }
     if (translation.present && m->walked)
@@ -305,10 +292,31 @@ static void walk_done(void *client, uint32_t id, struct pw_translation translati
         answer(m, first, translation, PW_FROM_WALK, now);
     else if (m->config.far_faults)
         fault(m, first, now);
-    if (!translation.present && !m->wiring.unmapped(m->wiring.sms, asid, vpn, now))
-        return;
+    return translation.present || m->wiring.unmapped(m->wiring.sms, asid, vpn, now);
+}
+
+static void free_register(struct pw_mmu *m, uint32_t id, pw_cycle now)
+{
     pw_mshr_remove(&m->mshr, &m->mshr.entries[id]);
     serve_waiting(m, now);
+}
+
+void pw_mmu_walk_done(void *mmu, uint32_t id, struct pw_translation translation, pw_cycle now)
+{
+    struct pw_mmu *m = mmu;
+    if (miss_answered(m, id, translation, pw_walker_begun(m->walker, id), now))
+        free_register(m, id, now);
+}
+
+void pw_mmu_route_found(void *mmu, uint32_t id, struct pw_translation translation, pw_cycle now)
+{
+    struct pw_mmu *m = mmu;
+    miss_answered(m, id, translation, pw_router_begun(m->router, id), now);
+}
+
+void pw_mmu_route_ended(void *mmu, uint32_t id, pw_cycle now)
+{
+    free_register(mmu, id, now);
 }
 
 void pw_mmu_await_page(struct pw_mmu *m, struct pw_tlb_miss miss)
@@ -324,86 +332,6 @@ void pw_mmu_page_arrived(struct pw_mmu *m, pw_asid asid, pw_vpn vpn, pw_cycle no
     if (m->wiring.stage)
         note_stage(m, first, PW_MISS_L2_TLB, now);
     answer(m, first, pw_page_table_lookup(m->wiring.tables[asid], vpn), PW_FROM_ARRIVAL, now);
-}
-
-static enum pw_status init_misses(struct pw_mmu *m, struct pw_error *err)
-{
-    enum { CHUNK_BYTES = 64 << 10 };
-    m->misses = calloc(m->config.l2_tlb.tlb.mshrs, sizeof *m->misses);
-    m->reserve = aligned_alloc(_Alignof(struct pw_tlb_request), sizeof *m->reserve); /* an event asks for one page */
-    m->counters = calloc(m->config.apps, sizeof *m->counters);
-    if (!m->misses || !m->reserve || !m->counters)
-        return pw_fail_memory(err, "L2 TLB");
-    pw_record_pool_init(&m->requests, m->wiring.events, sizeof *m->reserve, CHUNK_BYTES, m->reserve, 1);
-    enum pw_status status = pw_mshr_init(&m->mshr, "l2_tlb.mshrs", m->config.l2_tlb.tlb.mshrs, err);
-    if (status == PW_OK && m->config.far_faults)
-        status = pw_far_faults_init(&m->far_faults, m->wiring.events, err);
-    return status;
-}
-
-enum pw_status pw_mmu_create(const struct pw_mmu_config *config, const struct pw_mmu_wiring *wiring,
-                             struct pw_mmu **out, struct pw_error *err)
-{
-    *out = NULL;
-    struct pw_mmu *m = calloc(1, sizeof *m);
-    if (!m)
-        return pw_fail_memory(err, "L2 TLB");
-    m->config = *config;
-    m->wiring = *wiring;
-    if (wiring->timeline)
-        m->wait_lanes = (struct pw_lanes){.timeline = wiring->timeline,
-                                          .group = pw_timeline_group(wiring->timeline, "L2 TLB"),
-                                          .name = "waiting request"};
-    m->merge_order = (uint8_t)__builtin_ctz(config->orders);
-    struct pw_walker_config walker = {config->walk, config->walk_cache, config->l2_tlb.tlb.mshrs, config->apps};
-    struct pw_walker_wiring to = {.events = wiring->events,
-                                  .pool = wiring->pool,
-                                  .memory = wiring->memory,
-                                  .tables = wiring->tables,
-                                  .timeline = wiring->timeline,
-                                  .pressure = wiring->pressure,
-                                  .client = m,
-                                  .done = walk_done};
-    struct pw_l2_tlb_setup tlb = {.config = &m->config.l2_tlb,
-                                  .bypass = config->bypass,
-                                  .orders = config->orders,
-                                  .tables = wiring->tables,
-                                  .policies = wiring->policies,
-                                  .apps = config->apps,
-                                  .seed = config->seed};
-    enum pw_status status = init_misses(m, err);
-    if (status == PW_OK)
-        status = pw_l2_tlb_init(&m->tlb, &tlb, err);
-    if (status == PW_OK)
-        status = pw_walker_create(&walker, &to, &m->walker, err);
-    if (status != PW_OK) {
-        pw_mmu_destroy(m);
-        return status;
-    }
-    *out = m;
-    return PW_OK;
-}
-
-void pw_mmu_destroy(struct pw_mmu *m)
-{
-    if (!m)
-        return;
-    pw_walker_destroy(m->walker);
-    pw_l2_tlb_release(&m->tlb);
-    free(m->misses);
-    pw_record_pool_destroy(&m->requests);
-    free(m->reserve);
-    pw_mshr_release(&m->mshr);
-    pw_far_faults_release(&m->far_faults);
-    pw_lanes_release(&m->wait_lanes);
-    free(m->counters);
-    free(m);
-}
-
-void pw_mmu_register(struct pw_mmu *m, struct pw_stats *stats)
-{
-    pw_l2_tlb_register(&m->tlb, stats, m->counters);
-    pw_walker_register(m->walker, stats);
 }
 
 void pw_mmu_on_walk(struct pw_mmu *m, pw_walked_fn *walked, void *listener)
@@ -449,14 +377,4 @@ enum pw_status pw_mmu_check(const struct pw_mmu *m, struct pw_error *err)
 uint64_t pw_mmu_pending(const struct pw_mmu *m)
 {
     return m->requests_under_way + m->answers_under_way + m->mshr.in_use + m->waiting + m->far_faults.map.count;
-}
-
-size_t pw_mmu_describe(const struct pw_mmu *m, char *out, size_t capacity)
-{
-    int n = snprintf(out, capacity,
-                     "  translation: %u misses in the L2 TLB's registers, %u requests wait for one; %u walks under "
-                     "way, %u wait for a walker; %u pages are waited for that are not on the GPU\n",
-                     m->mshr.in_use, m->waiting, pw_walker_active(m->walker), pw_walker_queued(m->walker),
-                     m->far_faults.map.count);
-    return n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity;
 }

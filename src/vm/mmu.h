@@ -20,12 +20,18 @@
  * move a page without a shootdown, which finds the answer under way and puts it right, or takes it back. Where there
  * was none, a difference is a defect and the run fails. What an L1 TLB returns is judged at each hit (gpu/lsu.c).
  *
+ * Where there is an IOMMU, the router (router.h) takes a miss to the GPU's own walkers, to the IOMMU or to both, and the
+ * miss register is not free before all its walks have ended. A request that merges into one whose answer has come is
+ * answered at once. One that waits for a register until its page is in the TLB counts as a merge there: others' walk was
+ * its own. So primary misses are those that were routed.
+ *
  * Left out: the miss registers are looked up when a request arrives, with the tags, not when its lookup ends; a
  * request that merges into a walk in its last `latency` cycles is answered with it, up to that much too early. */
 #ifndef PW_VM_MMU_H
 #define PW_VM_MMU_H
 
 #include "vm/l2_tlb.h"
+#include "vm/router.h"
 #include "vm/walker.h"
 
 /* Where a miss of an L1 TLB is, once it has left the SM. */
@@ -47,6 +53,8 @@ struct pw_mmu_config {
     bool far_faults; /* SMs may wait for pages that are not mapped */
     uint64_t seed;   /* of the run */
     struct pw_bypass_config bypass;
+    struct pw_route_config route;
+    unsigned gpu; /* of several, which it is */
 };
 
 struct pw_mmu_wiring {
@@ -57,6 +65,11 @@ struct pw_mmu_wiring {
     const struct pw_page_table *const *tables; /* by address space */
     struct pw_timeline *timeline;              /* or NULL */
     struct pw_walk_pressure *pressure;         /* by application, kept by the walker */
+    struct pw_iommu *iommu;                    /* or NULL; with it: */
+    const struct pw_physical_memory *physical; /* of this GPU, and what the router is wired to */
+    void *host;
+    void (*touch)(void *host, unsigned gpu, pw_asid asid, pw_vpn vpn);
+    bool (*moving)(void *host, pw_asid asid, pw_vpn vpn);
     void *sms;
     /* The translation that was asked for is at its SM; not present: the page has left meanwhile, and the SM has to ask
      * again. Returns the number of warps that waited. */

@@ -137,6 +137,8 @@ static void plan(const struct pw_walker *w, struct walk *k)
     k->count = (uint8_t)pw_page_table_walk(table, k->vpn, reads, &k->found);
     k->changes = (uint32_t)table->changes;
     k->level = 0;
+    for (unsigned i = 0; w->config.gpu && i < k->count; i++)
+        reads[i] = pw_table_copy_place(table, w->config.gpu, reads[i]);
     for (unsigned i = 0; i < k->count; i++) {
         k->lines[i] = (uint32_t)(reads[i].v >> PW_LINE_SHIFT);
         k->offsets[i] = (uint8_t)(reads[i].v % PW_LINE_BYTES);

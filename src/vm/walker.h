@@ -53,6 +53,7 @@ struct pw_walker_config {
     struct pw_walk_cache_config cache;
     uint32_t walks; /* that can exist at once, walking or waiting: the caller's miss registers */
     unsigned apps;
+    unsigned gpu; /* whose copy of the page tables it reads */
 };
 
 struct pw_walker_wiring {
