@@ -1,6 +1,6 @@
 /* CTAs: which SM takes the next one, and what happens when it ends.
  *
- * The CTAs of a launch go out in order. At its start each SM of the application gets one in turn until none has room;
+ * The CTAs of a launch, or of this GPU's share of it, go out in order. At its start each SM of the application gets one in turn until none has room;
  * from then on, an SM that has finished a CTA takes the next. Room means warps, CTA slots, threads, shared memory and
  * registers. */
 #include "gpu/gpu_internal.h"
@@ -121,7 +121,7 @@ static bool dispatch_to(struct pw_sm *sm, pw_cycle now)
     struct pw_app_launch *a = &sm->gpu->launches[sm->app];
     if (sm->gpu->stopped || !a->launch || a->next_cta == a->ctas || !has_room(sm, a->launch))
         return false;
-    if (!start_cta(sm, a->launch, a->next_cta++, now)) {
+    if (!start_cta(sm, a->launch, a->share.first + a->next_cta++ * a->share.step, now)) {
         pw_events_out_of_memory(sm->gpu->wiring.events);
         return false;
     }
@@ -185,8 +185,8 @@ static void begin_dispatch(void *object, uint64_t app, pw_cycle now)
     pw_gpu_dispatch(g, (unsigned)app, now);
 }
 
-enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_launch *launch, pw_cycle now,
-                             struct pw_error *err)
+enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_launch *launch, struct pw_cta_share share,
+                             pw_cycle now, struct pw_error *err)
 {
     const struct pw_sm_config *c = &g->config.sm;
     uint64_t columns = (uint64_t)launch->grid.x * launch->grid.y;
@@ -200,7 +200,7 @@ enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_lau
                        "fit on an SM of this machine",
                        launch->name, pw_launch_threads(launch), launch->shared_bytes, launch->registers);
     struct pw_app_launch *a = &g->launches[app];
-    *a = (struct pw_app_launch){.launch = launch, .ctas = pw_launch_ctas(launch)};
+    *a = (struct pw_app_launch){.launch = launch, .ctas = share.count, .share = share};
     g->counters[app].launches++;
     pw_events_post(g->wiring.events, now + g->config.launch_latency, begin_dispatch, g, app);
     return PW_OK;

@@ -107,12 +107,21 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                       .policies = g->wiring.policies,
                                       .pressure = g->pressure,
                                       .remote = c->remote,
-                                      .link = g->wiring.link};
+                                      .link = g->wiring.link,
+                                      .peers = g->wiring.peers,
+                                      .gpu = g->wiring.gpu};
     enum pw_status status = pw_memory_create(&memory, g->wiring.events, &g->pool, &g->memory, err);
     if (status != PW_OK)
         return status;
-    struct pw_mmu_config mmu = {
-        c->l2_tlb, c->walk, c->walk_cache, c->orders, g->wiring.apps, g->wiring.uvm != NULL, g->wiring.seed, {0}};
+    struct pw_mmu_config mmu = {.l2_tlb = c->l2_tlb,
+                                .walk = c->walk,
+                                .walk_cache = c->walk_cache,
+                                .orders = c->orders,
+                                .apps = g->wiring.apps,
+                                .far_faults = g->wiring.uvm != NULL,
+                                .seed = g->wiring.seed,
+                                .route = c->route,
+                                .gpu = g->wiring.gpu};
     mmu.bypass.enabled = pw_fill_asks_for_bypass(&c->fill, &mmu.bypass.entries);
     struct pw_mmu_wiring to = {.events = g->wiring.events,
                                .policies = g->wiring.policies,
@@ -121,6 +130,11 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                .tables = g->wiring.tables,
                                .timeline = g->wiring.timeline,
                                .pressure = g->pressure,
+                               .iommu = g->wiring.iommu,
+                               .physical = g->wiring.physical,
+                               .host = g->wiring.node,
+                               .touch = g->wiring.touch,
+                               .moving = g->wiring.moving,
                                .sms = g,
                                .translated = pw_lsu_translated,
                                .faulted = pw_lsu_faulted,
@@ -166,7 +180,7 @@ static enum pw_status allocate(struct pw_gpu *g, struct pw_error *err)
     g->tlb_counters = calloc(apps, sizeof *g->tlb_counters);
     g->l1d_counters = calloc(apps, sizeof *g->l1d_counters);
     g->warp_pool = pw_warp_pool_create(err);
-    if (g->wiring.uvm && !pw_gpu_extend_frames(g, g->wiring.frames))
+    if ((g->wiring.uvm || g->wiring.pages_move) && !pw_gpu_extend_frames(g, g->wiring.frames))
         return pw_fail_memory(err, "frames");
     if (!g->tlb_waiting || !g->launches || !g->pressure || !g->counters || !g->open || !g->tlb_counters ||
         !g->l1d_counters || !g->warp_pool)

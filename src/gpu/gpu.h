@@ -72,6 +72,7 @@ struct pw_gpu_config {
     struct pw_l2_config l2;
     struct pw_dram_config dram;
     struct pw_remote_config remote;
+    struct pw_route_config route;
     pw_page_orders orders;
     uint32_t app_sms[PW_MAX_APPS]; /* SMs of each application, which get consecutive numbers */
 };
@@ -113,11 +114,20 @@ struct pw_gpu_wiring {
     bool breakdown;               /* keep where the time of warps goes */
     struct pw_uvm *uvm;           /* demand paging, or NULL: all memory is mapped before it is accessed */
     struct pw_link *link;         /* to the host, with uvm */
-    uint64_t frames;              /* of device memory; those behind them are host memory */
-    uint64_t seed;                /* of the run */
+    uint64_t frames;              /* of device memory, of all GPUs; those behind them are host memory */
+    bool pages_move;              /* pages may leave while kernels run, as with uvm */
+    unsigned gpu;                 /* which of several it is, and what it has with them: */
+    struct pw_peers *peers;       /* or NULL */
+    struct pw_iommu *iommu;       /* or NULL */
+    const struct pw_physical_memory *physical;
+    void (*touch)(void *node, unsigned gpu, pw_asid asid, pw_vpn vpn); /* may be NULL (vm/router.h) */
+    bool (*moving)(void *node, pw_asid asid, pw_vpn vpn);              /* may be NULL */
+    uint64_t seed;                                                     /* of the run */
     unsigned apps;
     void *node; /* of which it is the GPU: for the call-backs */
     void (*launch_done)(void *node, unsigned app, pw_cycle now);
+    /* Where pages may leave: no access to this frame is in flight any more. */
+    void (*frame_idle)(void *node, pw_pfn frame, pw_cycle now);
     /* The simulated program did something impossible; the run must stop. */
     void (*failed)(void *node, const struct pw_error *err);
     /* Likewise, an access that the permissions of its page deny. */
@@ -131,10 +141,15 @@ void pw_gpu_destroy(struct pw_gpu *g);
 /* Registers every metric and identity of the GPU. */
 void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats);
 
-/* Starts a launch of application `app` at time now; one at a time per application. A CTA that can never fit on an SM is
- * a user error. */
-enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_launch *launch, pw_cycle now,
-                             struct pw_error *err);
+/* The CTAs of a launch that a GPU gets: so many, from `first` on, each `step` after the one before. */
+struct pw_cta_share {
+    uint32_t first, step, count;
+};
+
+/* Starts its share, one CTA at least, of a launch of application `app` at time now; one launch at a time per
+ * application. A CTA that can never fit on an SM is a user error. */
+enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_launch *launch, struct pw_cta_share share,
+                             pw_cycle now, struct pw_error *err);
 
 /* From now on, and no longer, it looks from time to time how many warps are ready, and what the L2 TLB holds. */
 void pw_gpu_begin(struct pw_gpu *g);
@@ -149,7 +164,7 @@ enum pw_status pw_gpu_check_idle(const struct pw_gpu *g, struct pw_error *err);
 /* Shootdown: no TLB holds a translation of these pages afterwards. Returns the number of entries dropped. */
 unsigned pw_gpu_shootdown(struct pw_gpu *g, pw_asid asid, pw_vpn first, pw_vpn outer);
 
-/* With demand paging. Whether accesses to a page's frames are in flight. */
+/* Where pages may leave. Whether accesses to a page's frames are in flight. */
 bool pw_gpu_page_busy(const struct pw_gpu *g, pw_pfn frame, enum pw_page_order order);
 /* A page that is not busy was unmapped: no TLB and no cache knows it afterwards. */
 void pw_gpu_forget_page(struct pw_gpu *g, pw_asid asid, pw_vpn vpn, pw_pfn frame, enum pw_page_order order);

@@ -139,13 +139,14 @@ static inline struct pw_tlb_waiting *pw_tlb_waiting(const struct pw_sm *sm, cons
 
 /* A launch under way. */
 struct pw_app_launch {
-    const struct pw_launch *launch; /* NULL: none */
-    uint32_t next_cta, done_ctas, ctas;
+    const struct pw_launch *launch;     /* NULL: none */
+    uint32_t next_cta, done_ctas, ctas; /* of its share */
+    struct pw_cta_share share;
     uint64_t stores_left; /* stored lines issued and not yet in the L2, wherever they wait */
     bool dispatching;     /* the launch latency has passed */
 };
 
-/* With demand paging, by frame. */
+/* Where pages may leave, by frame. */
 struct pw_frame_use {
     uint32_t in_flight;     /* accesses between translation and their end */
     uint32_t cached_by;     /* bit sm % 32: that SM's L1 may hold lines of it */
@@ -183,7 +184,7 @@ struct pw_gpu {
     struct pw_lsu_entry *lsu_entries;
     struct pw_tlb_waiting *tlb_waiting;
     struct pw_app_launch *launches;
-    struct pw_frame_use *frame_use; /* NULL without demand paging */
+    struct pw_frame_use *frame_use; /* NULL where no page leaves */
     uint64_t frame_count;           /* of frame_use */
     uint8_t page_order;             /* the smallest page size in use: lookups and misses merge at it */
     uint8_t page_lines_shift;       /* lines in such a page, as a power of two */
@@ -309,8 +310,9 @@ static inline void pw_gpu_hold_frame(struct pw_gpu *g, uint32_t line)
 }
 static inline void pw_gpu_drop_frame(struct pw_gpu *g, uint32_t line, pw_cycle now)
 {
-    if (g->frame_use && --g->frame_use[line >> (PW_PAGE_SHIFT - PW_LINE_SHIFT)].in_flight == 0)
-        pw_uvm_access_ended(g->wiring.uvm, now);
+    uint32_t frame = line >> (PW_PAGE_SHIFT - PW_LINE_SHIFT);
+    if (g->frame_use && --g->frame_use[frame].in_flight == 0)
+        g->wiring.frame_idle(g->wiring.node, (pw_pfn){frame}, now);
 }
 static inline void pw_gpu_mark_cached(struct pw_gpu *g, const struct pw_sm *sm, uint32_t line)
 {

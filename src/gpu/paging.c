@@ -1,4 +1,5 @@
-/* What demand paging asks of a GPU: to say whether a page is being accessed, and to forget one that leaves.
+/* What it takes of a GPU that pages leave, for the host or another GPU: to say whether one is being accessed, and to
+ * forget it.
  *
  * An access holds its frame from its translation to its end, so a page never leaves under an access. A page that leaves
  * is dropped from every TLB and cache at once; the time of a shootdown is part of the driver's. Data that arrives goes

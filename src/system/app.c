@@ -35,6 +35,23 @@ static void data_is_there(void *app, uint64_t argument, pw_cycle now)
         fail(a, &err);
 }
 
+/* Every node gets its share of the CTAs; one that gets none has nothing to do with the launch. */
+static enum pw_status launch_on_nodes(struct pw_app *a, const struct pw_launch *l, struct pw_error *err)
+{
+    const struct pw_system *s = a->system;
+    enum pw_status status = PW_OK;
+    a->nodes_at_work = 0;
+    for (unsigned i = 0; status == PW_OK && i < s->node_count; i++) {
+        struct pw_cta_share share =
+            pw_place_ctas(s->config.place.ctas, pw_launch_ctas(l), s->node_count, s->config.gpu.app_sms[a->index], i);
+        if (!share.count && i)
+            continue;
+        a->nodes_at_work++;
+        status = pw_gpu_launch(s->nodes[i].gpu, a->index, l, share, s->events->now, err);
+    }
+    return status;
+}
+
 static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct pw_error *err)
 {
     struct pw_system *s = a->system;
@@ -44,9 +61,8 @@ static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct
         return PW_OK;
     unsigned failed;
     enum pw_status status = pw_pages_back(s, a->index, 1, &failed, err);
-    a->nodes_at_work = s->node_count;
-    for (unsigned i = 0; status == PW_OK && i < s->node_count; i++)
-        status = pw_gpu_launch(s->nodes[i].gpu, a->index, l, now, err);
+    if (status == PW_OK)
+        status = launch_on_nodes(a, l, err);
     if (status != PW_OK)
         return status;
     a->launches++;
@@ -110,6 +126,7 @@ enum pw_status pw_app_create(struct pw_system *s, unsigned index, struct pw_prog
     enum pw_status status =
         pw_address_space_init(a->space, (pw_asid)index, &s->config.page, &pw_system_home(s)->physical,
                               &s->page_counters[index], &s->touched[index], err);
+    a->space->placement = s->node_count > 1 ? &s->placement : NULL;
     return status == PW_OK ? create_host(a, err) : status;
 }
 

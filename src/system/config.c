@@ -64,6 +64,10 @@ const struct pw_option_group pw_config_groups[] = {
     {"xbar", pw_crossbar_options, GPU(crossbar)},
     {"l2", pw_l2_options, GPU(l2)},
     {"dram", pw_dram_options, GPU(dram)},
+    {"route", pw_route_options, GPU(route)},
+    {"iommu", pw_iommu_options, offsetof(struct pw_config, iommu)},
+    {"fabric", pw_fabric_options, offsetof(struct pw_config, fabric)},
+    {"place", pw_place_options, offsetof(struct pw_config, place)},
     {"apps", apps_options, offsetof(struct pw_config, apps)},
     {"sim", sim_options, offsetof(struct pw_config, sim)},
     {0}};

@@ -5,6 +5,7 @@
 #include "gpu/gpu.h"
 #include "system/catalog.h"
 #include "system/paging.h"
+#include "system/place.h"
 #include "vm/address_space.h"
 #include "vm/page_manager.h"
 
@@ -26,7 +27,7 @@ struct pw_apps_config {
     uint32_t restart;                  /* enum pw_restart */
 };
 
-enum { PW_MAX_GPUS = 16 }; /* pw_config_check allows one so far: a launch is not divided among several */
+enum { PW_MAX_GPUS = 64 };
 
 struct pw_config {
     uint32_t gpus; /* nodes of the system, all alike */
@@ -39,6 +40,9 @@ struct pw_config {
     struct pw_paging_config paging;
     struct pw_uvm_config uvm;
     struct pw_link_config link;
+    struct pw_fabric_config fabric; /* and the rest of a system with an IOMMU or several GPUs */
+    struct pw_iommu_config iommu;
+    struct pw_place_config place;
     char machine_note[PW_DESCRIPTION_CAPACITY]; /* what one should know of the machine, for the result */
 };
 
@@ -49,6 +53,9 @@ enum pw_status pw_config_create(struct pw_config *config, struct pw_options **ou
 
 /* Resolves what depends on other options and checks combinations. Call after the last option has been set. */
 enum pw_status pw_config_finish(struct pw_config *config, struct pw_options *options, struct pw_error *err);
+
+/* Frames of several GPUs are numbered from gpu << this on (vm/physical_memory.h). */
+unsigned pw_config_frame_shift(const struct pw_config *config);
 
 /* What pw_config_finish leaves to the units, said in the names of the options. */
 enum pw_status pw_config_check(const struct pw_config *config, struct pw_error *err);

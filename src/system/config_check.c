@@ -46,13 +46,45 @@ static enum pw_status check_l2(const struct pw_gpu_config *g, struct pw_error *e
         pw_size_text(enough, (uint64_t)slices * g->l2.ways * PW_LINE_BYTES, true));
 }
 
+unsigned pw_config_frame_shift(const struct pw_config *config)
+{
+    unsigned shift = PW_PAGE_2M;
+    while (config->gpu.dram.bytes >> PW_PAGE_SHIFT >> shift && (config->gpu.dram.bytes - 1) >> PW_PAGE_SHIFT >> shift)
+        shift++;
+    return shift;
+}
+
+/* What several GPUs, or an IOMMU, need and cannot have. */
+static enum pw_status check_system(const struct pw_config *config, struct pw_error *err)
+{
+    const struct pw_policy *route = pw_policy_chosen(&pw_route_family, &config->gpu.route.policy);
+    char most[PW_SIZE_CAPACITY];
+    if (!config->iommu.walkers && (config->gpus > 1 || route != pw_route_family.policies[0]))
+        return pw_fail(err, PW_USER_ERROR,
+                       "%s needs the host's IOMMU; give it walkers (iommu.walkers=8), or take machine mgpu4",
+                       config->gpus > 1 ? "gpu.count above 1" : "this route.policy");
+    if (config->iommu.walkers && config->paging.mode != PW_PAGING_FREE)
+        return pw_fail(
+            err, PW_USER_ERROR,
+            "demand paging and preloading (paging.mode) are for one GPU without an IOMMU: a driver that moves "
+            "pages between a host and several GPUs is not modelled; set paging.mode=free, or gpu.count=1 and "
+            "iommu.walkers=0");
+    uint64_t each = 1ULL << pw_config_frame_shift(config);
+    uint64_t frames = 1ULL << (32 - PW_PAGE_SHIFT + PW_LINE_SHIFT);
+    if (config->gpus > 1 && each > frames / config->gpus)
+        return pw_fail(err, PW_USER_ERROR,
+                       "gpu.count = %u GPUs can have memories of up to %s each, as a power of two; lower dram.bytes",
+                       config->gpus, pw_size_text(most, frames / config->gpus << PW_PAGE_SHIFT, false));
+    return PW_OK;
+}
+
 enum pw_status pw_config_check(const struct pw_config *config, struct pw_error *err)
 {
     const struct pw_gpu_config *g = &config->gpu;
-    if (config->gpus > 1)
-        return pw_fail(err, PW_USER_ERROR,
-                       "gpu.count = %u: systems of several GPUs cannot be simulated yet; leave it at 1", config->gpus);
-    enum pw_status status = check_tlb("l1_tlb", &g->l1_tlb.tlb, g->orders, err);
+    enum pw_status status = check_system(config, err);
+    if (status != PW_OK)
+        return status;
+    status = check_tlb("l1_tlb", &g->l1_tlb.tlb, g->orders, err);
     if (status == PW_OK && g->l2_tlb.enabled)
         status = check_tlb("l2_tlb", &g->l2_tlb.tlb, g->orders, err);
     return status == PW_OK ? check_l2(g, err) : status;

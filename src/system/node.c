@@ -6,13 +6,27 @@
 enum pw_status pw_node_init(struct pw_node *n, struct pw_system *s, unsigned index, struct pw_error *err)
 {
     n->system = s;
+    n->index = index;
     pw_scope_gpu(index, n->name);
-    return pw_physical_memory_init(&n->physical, s->config.gpu.dram.bytes, &s->config.page, s->seed, &n->policies, err);
+    enum pw_status status =
+        pw_physical_memory_init(&n->physical, s->config.gpu.dram.bytes, &s->config.page, s->seed, &n->policies, err);
+    if (status == PW_OK)
+        pw_several_join(n);
+    return status;
 }
 
 static void gpu_failed(void *node, const struct pw_error *err)
 {
     pw_system_fail(((struct pw_node *)node)->system, err);
+}
+
+static void frame_idle(void *node, pw_pfn frame, pw_cycle now)
+{
+    const struct pw_system *s = ((struct pw_node *)node)->system;
+    if (s->uvm)
+        pw_uvm_access_ended(s->uvm, now);
+    else
+        pw_moves_frame_idle(s->moves, frame, now);
 }
 
 static enum pw_status create_looks(struct pw_node *n, struct pw_error *err)
@@ -48,8 +62,10 @@ enum pw_status pw_node_connect(struct pw_node *n, struct pw_error *err)
                                    .apps = s->app_count,
                                    .node = n,
                                    .launch_done = pw_app_launch_done,
+                                   .frame_idle = frame_idle,
                                    .failed = gpu_failed,
                                    .denied = pw_app_denied};
+    pw_several_wire(n, &wiring);
     status = pw_gpu_create(&s->config.gpu, &wiring, &n->gpu, err);
     return status == PW_OK ? pw_pages_create(n, err) : status;
 }

@@ -16,6 +16,7 @@ struct pw_system;
 
 struct pw_node {
     struct pw_system *system;
+    unsigned index;
     char name[PW_SCOPE_CAPACITY]; /* "gpu0": its scope in the statistics */
     struct pw_policies policies;  /* of its units */
     struct pw_physical_memory physical;

@@ -45,6 +45,7 @@ enum pw_status pw_pages_create(struct pw_node *n, struct pw_error *err)
                                             .physical = &n->physical,
                                             .spaces = s->spaces,
                                             .apps = s->app_count,
+                                            .gpu = n->index,
                                             .timeline = s->timeline,
                                             .page_copy_cycles = page_copy_cycles(&c->gpu),
                                             .machine = n,
@@ -69,9 +70,11 @@ void pw_pages_destroy(struct pw_node *n)
 /* Tells of data that has come with its frames, once. */
 static void data_has_come(const struct pw_address_space *space, struct pw_range *r)
 {
-    struct pw_page_manager *manager = space->physical->manager;
-    if (manager && !r->managed && !r->come)
-        pw_page_manager_arrived(manager, space->asid, (pw_vpn){r->first}, (pw_vpn){r->outer});
+    for (unsigned i = 0; i < pw_physical_memories(space->physical); i++) {
+        struct pw_page_manager *manager = pw_physical_memory_at(space->physical, i)->manager;
+        if (manager && !r->managed && !r->come)
+            pw_page_manager_arrived(manager, space->asid, (pw_vpn){r->first}, (pw_vpn){r->outer});
+    }
     r->come = true;
 }
 

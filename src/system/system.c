@@ -120,6 +120,8 @@ static enum pw_status register_statistics(struct pw_system *s, struct pw_error *
     register_nodes(s, pw_node_register_manager);
     if (s->uvm)
         pw_uvm_register(s->uvm, s->stats);
+    if (s->iommu)
+        pw_several_register(s);
     register_nodes(s, pw_node_register_link);
     enum pw_status status = pw_cost_of(&s->config, &s->cost, err);
     if (status != PW_OK)
@@ -200,6 +202,8 @@ static enum pw_status build(struct pw_system *s, struct pw_program *programs, st
     enum pw_status status = parse_region(s, err);
     if (status == PW_OK)
         status = pw_config_divide_sms(&s->config, s->app_count, err);
+    if (status == PW_OK && s->config.iommu.walkers)
+        status = pw_several_create(s, err);
     for (unsigned i = 0; status == PW_OK && i < s->node_count; i++)
         status = pw_node_init(&s->nodes[i], s, i, err);
     for (unsigned i = 0; status == PW_OK && i < s->app_count; i++) {
@@ -262,6 +266,7 @@ void pw_system_destroy(struct pw_system *s)
     for (unsigned i = 0; i < s->node_count; i++)
         pw_node_release(&s->nodes[i]);
     free(s->nodes);
+    pw_several_destroy(s);
     pw_stats_destroy(s->stats);
     pw_timeline_destroy(s->timeline);
     pw_page_log_destroy(s->page_log);
@@ -319,6 +324,10 @@ static enum pw_status no_progress(struct pw_system *s, const char *why, struct p
         pw_gpu_describe(s->nodes[i].gpu, who + strlen(who), sizeof who - strlen(who));
     if (s->uvm)
         pw_uvm_describe(s->uvm, who + strlen(who), sizeof who - strlen(who));
+    if (s->iommu)
+        pw_iommu_describe(s->iommu, who + strlen(who), sizeof who - strlen(who));
+    if (s->fabric)
+        pw_fabric_describe(s->fabric, who + strlen(who), sizeof who - strlen(who));
     return pw_fail(err, PW_FAILED, "no progress at cycle %llu: %s\n%s", (unsigned long long)s->events->now, why, who);
 }
 

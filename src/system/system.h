@@ -8,6 +8,7 @@
 #include "pagewalk/pagewalk.h"
 #include "system/config.h"
 #include "system/cost.h"
+#include "system/moves.h"
 #include "system/node.h"
 #include "system/pages.h"
 
@@ -61,7 +62,15 @@ struct pw_system {
     struct pw_address_space *spaces;
     struct pw_page_counters page_counters[PW_MAX_APPS];
     struct pw_touched touched[PW_MAX_APPS];
-    struct pw_uvm *uvm;          /* NULL when paging is free */
+    struct pw_uvm *uvm; /* NULL when paging is free */
+    /* Of a system with an IOMMU, which those of several GPUs have: */
+    struct pw_fabric *fabric;
+    struct pw_iommu *iommu;
+    struct pw_peers peers;                /* of several GPUs */
+    struct pw_physical_memory **memories; /* of all nodes */
+    struct pw_placement placement;
+    struct pw_policy_use place_use;
+    struct pw_moves *moves;      /* NULL: pages stay where they are */
     struct pw_policies policies; /* the host's: those of the driver */
     struct pw_cost cost;         /* of each node's hardware */
     struct pw_stats *stats;
@@ -94,7 +103,7 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err);
 /* Ends the run with an error; the first one counts. */
 void pw_system_fail(struct pw_system *s, const struct pw_error *err);
 
-/* The node that an application's memory is on, page tables included: the only one there is so far. */
+/* The first node, from which an application's memory is reached, and which has all of it where paging is not free. */
 static inline struct pw_node *pw_system_home(const struct pw_system *s)
 {
     return &s->nodes[0];
@@ -105,6 +114,15 @@ unsigned pw_system_shootdown(struct pw_system *s, pw_asid asid, pw_vpn first, pw
 /* Warp instructions that all nodes have issued, of an application or of all. */
 uint64_t pw_system_app_issued(const struct pw_system *s, unsigned app);
 uint64_t pw_system_issued(const struct pw_system *s);
+
+/* several.c: what a system with an IOMMU has beside its nodes. Made before the nodes; connected after them and before
+ * what uses them. */
+enum pw_status pw_several_create(struct pw_system *s, struct pw_error *err);
+void pw_several_destroy(struct pw_system *s);
+void pw_several_register(struct pw_system *s);
+/* Tells a node of the others: its memory, and what its GPU is to know. */
+void pw_several_join(struct pw_node *n);
+void pw_several_wire(struct pw_node *n, struct pw_gpu_wiring *wiring);
 
 /* app.c */
 enum pw_status pw_app_create(struct pw_system *s, unsigned index, struct pw_program program, struct pw_error *err);
