@@ -13,9 +13,10 @@ import re
 import sys
 
 STEP = re.compile(r"^(?P<indent> *)(?P<branch>├?)(?P<arrow>[→⇢ ]|⇒(?P<member>\w+)) (?P<file>[\w/]+\.[ch]): (?P<name>\w+)(?:  .*)?$")
-WAYS = ("The way of an access", "The way of a far fault")
+WAYS = ("The way of an access", "The way of a far fault", "The way of a translation to the host",
+        "The way of an access to another GPU")
 STRANGER = ("sim/random.c", "pw_random_init")
-POSTS = r"\b(?:pw_events_post|pw_link_send)\("
+POSTS = r"\b(?:pw_events_post|pw_link_send|pw_fabric_send)\("
 
 
 class Source:
