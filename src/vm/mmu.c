@@ -211,7 +211,7 @@ static void serve_waiting(struct pw_mmu *m, pw_cycle now)
             count_merge(m, r->miss.asid);
         else
             count_answered(m, r->miss.asid, true);
-        if (m->tlb.bypass.state)
+        if (m->tlb.bypass.state && !m->router)
             m->tlb.bypass.counters[r->miss.asid].late++;
         send_answer(m, r, found.translation, found.source, now + latency);
     }
