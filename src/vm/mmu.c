@@ -311,12 +311,15 @@ void pw_mmu_walk_done(void *mmu, uint32_t id, struct pw_translation translation,
 void pw_mmu_route_found(void *mmu, uint32_t id, struct pw_translation translation, pw_cycle now)
 {
     struct pw_mmu *m = mmu;
+    m->kept++;
     miss_answered(m, id, translation, pw_router_begun(m->router, id), now);
 }
 
 void pw_mmu_route_ended(void *mmu, uint32_t id, pw_cycle now)
 {
-    free_register(mmu, id, now);
+    struct pw_mmu *m = mmu;
+    m->kept--;
+    free_register(m, id, now);
 }
 
 void pw_mmu_await_page(struct pw_mmu *m, struct pw_tlb_miss miss)
@@ -376,5 +379,6 @@ enum pw_status pw_mmu_check(const struct pw_mmu *m, struct pw_error *err)
 
 uint64_t pw_mmu_pending(const struct pw_mmu *m)
 {
-    return m->requests_under_way + m->answers_under_way + m->mshr.in_use + m->waiting + m->far_faults.map.count;
+    return m->requests_under_way + m->answers_under_way + (m->mshr.in_use - m->kept) + m->waiting +
+           m->far_faults.map.count;
 }

@@ -119,6 +119,7 @@ struct pw_walker *pw_mmu_walker(struct pw_mmu *m);
 unsigned pw_mmu_invalidate(struct pw_mmu *m, pw_asid asid, pw_vpn first, pw_vpn outer);
 
 enum pw_status pw_mmu_check(const struct pw_mmu *m, struct pw_error *err);
+/* Requests that somebody waits for. A walk whose miss has its answer already may go on when programs have ended. */
 uint64_t pw_mmu_pending(const struct pw_mmu *m);
 size_t pw_mmu_describe(const struct pw_mmu *m, char *out, size_t capacity);
 

@@ -22,6 +22,7 @@ struct pw_mmu {
     struct pw_tlb_request *reserve;
     struct pw_tlb_request *first_waiting, *last_waiting; /* that found no free miss register */
     uint32_t waiting;
+    uint32_t kept; /* registers of misses that have been answered, while a second walk is under way */
     const struct pw_tlb_request *absent; /* the first of them, once its page is known not to be in the TLB */
     uint32_t shootdowns;                 /* wraps around, long after whatever was under way */
     pw_walked_fn *walked;                /* or NULL */
