@@ -59,8 +59,10 @@ static struct fixture create(enum pw_page_order order)
     struct pw_error err;
     assert_int_equal(pw_frames_create(64ULL << 20, &x.frames, &err), PW_OK);
     for (unsigned a = 0; a < ASIDS; a++) {
-        struct pw_page_table_config config = {(pw_asid)a, 8, x.frames, pw_frame_policy_of(pw_frame_family.policies[0]),
-                                              NULL};
+        struct pw_page_table_config config = {.asid = (pw_asid)a,
+                                              .entry_stride = 8,
+                                              .frames = x.frames,
+                                              .policy = pw_frame_policy_of(pw_frame_family.policies[0])};
         assert_int_equal(pw_page_table_create(&config, &x.tables[a], &err), PW_OK);
         x.by_asid[a] = x.tables[a];
         for (uint64_t i = 0; i < PAGES; i++)

@@ -243,8 +243,10 @@ static void regions_agree_with_arrays_of_pages(void **state)
         struct pw_error err = {0};
         pw_random_init(&m->random, stride, "coalesced regions");
         assert_int_equal(pw_frames_create(32ULL << 20, &m->frames, &err), PW_OK);
-        struct pw_page_table_config config = {5, stride, m->frames, pw_frame_policy_of(pw_frame_family.policies[0]),
-                                              NULL};
+        struct pw_page_table_config config = {.asid = 5,
+                                              .entry_stride = stride,
+                                              .frames = m->frames,
+                                              .policy = pw_frame_policy_of(pw_frame_family.policies[0])};
         assert_int_equal(pw_page_table_create(&config, &m->table, &err), PW_OK);
         for (unsigned i = 0; i < STEPS; i++) {
             step(m);

@@ -134,7 +134,11 @@ static void page_tables_agree_with_a_flat_array(void **state)
             struct pw_frame_environment environment = {m->frames, &m->random};
             struct pw_policy_use use;
             void *policy_state = policy_instance(&use, &pw_frame_family, policy, &environment);
-            struct pw_page_table_config config = {5, stride, m->frames, pw_frame_policy_of(policy), policy_state};
+            struct pw_page_table_config config = {.asid = 5,
+                                                  .entry_stride = stride,
+                                                  .frames = m->frames,
+                                                  .policy = pw_frame_policy_of(policy),
+                                                  .policy_state = policy_state};
             assert_int_equal(pw_page_table_create(&config, &m->table, &err), PW_OK);
             for (unsigned i = 0; i < 30000; i++) {
                 step(m);

@@ -64,8 +64,10 @@ static struct world *create(const struct organisations *o)
     pw_random_init(&w->random, 1, o->base);
     assert_int_equal(pw_frames_create(64 << 20, &w->frames, &w->err), PW_OK);
     for (unsigned a = 0; a < ASIDS; a++) {
-        struct pw_page_table_config config = {(pw_asid)a, 8, w->frames, pw_frame_policy_of(pw_frame_family.policies[0]),
-                                              NULL};
+        struct pw_page_table_config config = {.asid = (pw_asid)a,
+                                              .entry_stride = 8,
+                                              .frames = w->frames,
+                                              .policy = pw_frame_policy_of(pw_frame_family.policies[0])};
         assert_int_equal(pw_page_table_create(&config, &w->tables[a], &w->err), PW_OK);
         w->by_asid[a] = w->tables[a];
     }

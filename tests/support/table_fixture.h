@@ -22,8 +22,10 @@ static inline struct table_fixture table_create(uint64_t bytes, pw_asid asid, ui
     struct table_fixture x = {0};
     struct pw_error err = {0};
     assert_int_equal(pw_frames_create(bytes, &x.frames, &err), PW_OK);
-    struct pw_page_table_config config = {asid, stride, x.frames, pw_frame_policy_of(pw_frame_family.policies[0]),
-                                          NULL};
+    struct pw_page_table_config config = {.asid = asid,
+                                          .entry_stride = stride,
+                                          .frames = x.frames,
+                                          .policy = pw_frame_policy_of(pw_frame_family.policies[0])};
     assert_int_equal(pw_page_table_create(&config, &x.table, &err), PW_OK);
     return x;
 }

@@ -92,7 +92,12 @@ static struct fixture *create(const char *machine, const char *const *sets)
     for (unsigned i = 0; i < APPS; i++)
         map_pages(f, i);
     f->tlb = c->gpu.l2_tlb;
-    struct pw_mmu_config config = {c->gpu.l2_tlb, c->gpu.walk, c->gpu.walk_cache, c->gpu.orders, APPS, false, 1, {0}};
+    struct pw_mmu_config config = {.l2_tlb = c->gpu.l2_tlb,
+                                   .walk = c->gpu.walk,
+                                   .walk_cache = c->gpu.walk_cache,
+                                   .orders = c->gpu.orders,
+                                   .apps = APPS,
+                                   .seed = 1};
     struct pw_mmu_wiring wiring = {.events = f->events,
                                    .pool = &f->pool,
                                    .tables = f->tables,

@@ -92,7 +92,8 @@ static void the_stride_spreads_entries_and_enlarges_nodes(void **state)
     struct pw_page_table *t;
     const uint32_t wrong[] = {0, 4, 12, 256};
     for (unsigned i = 0; i < 4; i++) {
-        struct pw_page_table_config config = {0, wrong[i], NULL, pw_frame_policy_of(pw_frame_family.policies[0]), NULL};
+        struct pw_page_table_config config = {
+            .asid = 0, .entry_stride = wrong[i], .policy = pw_frame_policy_of(pw_frame_family.policies[0])};
         struct pw_error err;
         assert_int_equal(pw_page_table_create(&config, &t, &err), PW_USER_ERROR);
     }
@@ -178,7 +179,8 @@ static void running_out_of_memory_for_nodes_fails_cleanly(void **state)
         assert_true(pw_frames_take(x.frames, PW_PAGE_4K, (pw_pfn){0}, PW_OWNER_APP, &frame));
     assert_int_equal(table_map(x, 0, 100, PW_PAGE_4K), PW_FAILED);
     expect_none(x, 0);
-    struct pw_page_table_config config = {1, 8, x.frames, pw_frame_policy_of(pw_frame_family.policies[0]), NULL};
+    struct pw_page_table_config config = {
+        .asid = 1, .entry_stride = 8, .frames = x.frames, .policy = pw_frame_policy_of(pw_frame_family.policies[0])};
     struct pw_page_table *other = NULL;
     struct pw_error err = {0};
     assert_int_equal(pw_page_table_create(&config, &other, &err), PW_USER_ERROR);

@@ -25,7 +25,8 @@ static struct fixture *create(uint32_t base_entries, uint32_t large_entries)
     struct fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
     assert_int_equal(pw_frames_create(32 << 20, &f->frames, &f->err), PW_OK);
-    struct pw_page_table_config config = {0, 8, f->frames, pw_frame_policy_of(pw_frame_family.policies[0]), NULL};
+    struct pw_page_table_config config = {
+        .asid = 0, .entry_stride = 8, .frames = f->frames, .policy = pw_frame_policy_of(pw_frame_family.policies[0])};
     assert_int_equal(pw_page_table_create(&config, &f->table, &f->err), PW_OK);
     for (uint32_t i = 0; i < REGIONS * PAGES; i++)
         assert_int_equal(pw_page_table_map(f->table, (pw_vpn){i}, (pw_pfn){PAGES + i}, PW_PAGE_4K, &f->err), PW_OK);
