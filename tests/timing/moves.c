@@ -4,7 +4,7 @@
 #include "timed.h"
 
 enum { GPUS = 4, SWITCH = 140, REQUEST = 16, HEADER = 16, BYTES_A_CYCLE = 16, WAY = 2 * SWITCH + 1 };
-enum { CTA, BYTE, OWNER_TOO }; /* of n: who loads, what, and whether GPU 0 accesses the page at the same time */
+enum { CTA, BYTE, OWNER_TOO, DELAY }; /* of n: who loads, what, whether GPU 0 does too, how late */
 
 static void load_once(struct pw_warp *w, struct timed *t)
 {
@@ -118,6 +118,34 @@ static void a_page_waits_for_accesses_in_flight(void **state)
     assert_true(drain("dram.path=0") == 0);
 }
 
+/* GPU 0 asks for its own page while that is on its way to GPU 1. */
+static void load_late(struct pw_warp *w, struct timed *t)
+{
+    if (w->cta_index == 0)
+        pw_compute(w, (uint32_t)t->n[DELAY]);
+    if (w->cta_index <= 1)
+        timed_fetch(w, t, 0);
+}
+
+/* Its own walk finds nothing, so that it waits at the host too, and then accesses the page where it has gone. */
+static void nobody_finds_a_page_that_moves(void **state)
+{
+    (void)state;
+    struct timed t = program("place.remote=migrate");
+    t.design = "distributed";
+    t.kernel = load_late;
+    t.n[DELAY] = 600; /* cycles; the move begins after two walks and a way, 481, and takes 962 */
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "move.pages"), 1);
+    assert_int_equal(timed_count(&t, "move.waited"), 2);
+    assert_int_equal(timed_count(&t, "route.remote"), 1);
+    assert_int_equal(timed_count(&t, "route.gmmu_walks"), 2);
+    assert_int_equal(timed_count(&t, "route.iommu_walks"), 2);
+    assert_int_equal(timed_count(&t, "peer.reads"), 1);
+    assert_int_equal(gpu_of(&t, 0), 1);
+    timed_end(&t);
+}
+
 /* GPU 1 in the first launch, GPU 2 in the second, GPU 0 in the third. */
 static void load_in_turn(struct pw_warp *w, struct timed *t)
 {
@@ -171,6 +199,29 @@ static void placed_by_first_touch_it_is_where_it_was_asked_for(void **state)
     timed_end(&t);
 }
 
+/* GPU 0, GPU 1 and GPU 0 again. */
+static void load_here_and_there(struct pw_warp *w, struct timed *t)
+{
+    if (w->cta_index == t->launch % 2)
+        timed_fetch(w, t, 0);
+}
+
+/* A page that has left is in no cache: when it comes back, to the same frame, nothing of it is found there. */
+static void caches_forget_a_page_that_leaves(void **state)
+{
+    (void)state;
+    struct timed t = program("place.remote=migrate");
+    t.kernel = load_here_and_there;
+    t.launches = 3;
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "move.pages"), 2);
+    assert_int_equal(gpu_of(&t, 0), 0);
+    assert_int_equal(timed_count(&t, "l1d.hits"), 0);
+    assert_int_equal(timed_count(&t, "l2.accesses"), 3);
+    assert_int_equal(timed_count(&t, "l2.misses"), 3);
+    timed_end(&t);
+}
+
 /* Two GPUs of 8 MB: a block for page tables, and pages of 2 MB in all the others. */
 static void without_room_a_page_stays_and_is_accessed_there(void **state)
 {
@@ -197,9 +248,11 @@ int main(void)
         cmocka_unit_test(a_move_delays_its_access_by_its_time),
         cmocka_unit_test(a_page_of_2_mb_takes_as_much_longer),
         cmocka_unit_test(a_page_waits_for_accesses_in_flight),
+        cmocka_unit_test(nobody_finds_a_page_that_moves),
         cmocka_unit_test(a_page_follows_whoever_asks),
         cmocka_unit_test(with_first_touch_it_moves_once),
         cmocka_unit_test(placed_by_first_touch_it_is_where_it_was_asked_for),
+        cmocka_unit_test(caches_forget_a_page_that_leaves),
         cmocka_unit_test(without_room_a_page_stays_and_is_accessed_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
