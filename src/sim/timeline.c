@@ -34,6 +34,7 @@ struct pw_timeline {
     uint64_t limit, recorded, left_out;
     pw_cycle outer, last_kept;
     bool any, out_of_memory;
+    const char *part; /* of the machine, or NULL */
     struct group *groups;
     struct track *tracks;
     uint32_t group_count, track_count;
@@ -69,6 +70,11 @@ void pw_timeline_destroy(struct pw_timeline *t)
     free(t);
 }
 
+void pw_timeline_part(struct pw_timeline *t, const char *name)
+{
+    t->part = name;
+}
+
 uint32_t pw_timeline_group(struct pw_timeline *t, const char *format, ...)
 {
     struct group *groups = realloc(t->groups, (t->group_count + 1) * sizeof *groups);
@@ -81,7 +87,8 @@ uint32_t pw_timeline_group(struct pw_timeline *t, const char *format, ...)
     g->named = false;
     va_list args;
     va_start(args, format);
-    pw_c_vsnprintf(g->name, sizeof g->name, format, args);
+    size_t used = (size_t)snprintf(g->name, sizeof g->name, "%s%s", t->part ? t->part : "", t->part ? " " : "");
+    pw_c_vsnprintf(g->name + used, sizeof g->name - used, format, args);
     va_end(args);
     return t->group_count++;
 }

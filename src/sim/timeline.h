@@ -25,6 +25,10 @@ enum pw_status pw_timeline_finish(struct pw_timeline *t, struct pw_error *err);
 /* Leaves no file, unless it was finished. */
 void pw_timeline_destroy(struct pw_timeline *t);
 
+/* Groups that are added from now on belong to this part of the machine, whose name, which must outlive that, stands
+ * before theirs; NULL: to none. */
+void pw_timeline_part(struct pw_timeline *t, const char *name);
+
 /* Adds a group of tracks; returns its number. */
 uint32_t pw_timeline_group(struct pw_timeline *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

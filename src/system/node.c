@@ -66,8 +66,14 @@ enum pw_status pw_node_connect(struct pw_node *n, struct pw_error *err)
                                    .failed = gpu_failed,
                                    .denied = pw_app_denied};
     pw_several_wire(n, &wiring);
+    if (s->timeline && s->node_count > 1)
+        pw_timeline_part(s->timeline, n->name);
     status = pw_gpu_create(&s->config.gpu, &wiring, &n->gpu, err);
-    return status == PW_OK ? pw_pages_create(n, err) : status;
+    if (status == PW_OK)
+        status = pw_pages_create(n, err);
+    if (s->timeline)
+        pw_timeline_part(s->timeline, NULL);
+    return status;
 }
 
 void pw_node_disconnect(struct pw_node *n)

@@ -122,6 +122,30 @@ static void an_interval_has_its_names_and_its_time_in_microseconds(void **state)
     json_decref(root);
 }
 
+/* Two GPUs have an SM of the same number each, and what belongs to neither has its own name. */
+static void groups_name_the_part_they_belong_to(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"gpu0", "gpu1", NULL}, *const names[] = {"gpu0 SM 7", "gpu1 SM 7", "SM 7"};
+    struct pw_timeline *t = begin(0, 1000);
+    for (unsigned i = 0; i < 3; i++) {
+        pw_timeline_part(t, parts[i]);
+        uint32_t track = pw_timeline_tracks(t, pw_timeline_group(t, "SM %u", 7U), "t", 1);
+        pw_timeline_record(t, &(struct pw_interval){.track = track, .name = "x", .from = 0, .to = 1});
+    }
+    end(t);
+    json_t *root = load();
+    const json_t *events = json_object_get(root, "traceEvents");
+    unsigned found = 0;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i);
+        if (!strcmp(text_of(event, "name"), "process_name"))
+            assert_string_equal(text_of(json_object_get(event, "args"), "name"), names[found++]);
+    }
+    assert_int_equal(found, 3);
+    json_decref(root);
+}
+
 static void a_run_without_events_is_still_a_timeline(void **state)
 {
     (void)state;
@@ -369,6 +393,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
     const struct CMUnitTest tests[] = {
         TEST(an_interval_has_its_names_and_its_time_in_microseconds),
+        TEST(groups_name_the_part_they_belong_to),
         TEST(a_run_without_events_is_still_a_timeline),
         TEST(events_beyond_the_limit_are_counted_and_a_note_says_so),
         TEST(what_does_not_overlap_in_cycles_does_not_overlap_in_the_file),
