@@ -73,41 +73,71 @@ static enum pw_status list_options(pw_list_visit *visit, void *context, struct p
     return PW_OK;
 }
 
-/* Under these there is more to measure than by default. */
-static const struct {
+/* Under these there is more to measure than by default; two systems, for several GPUs have no demand paging. */
+struct setting {
     const char *key, *value;
-} with_metrics[] = {{"paging.mode", "demand"}, {"page.frames", "contiguity"}, {"coalesce.policy", "in-place"},
-                    {"fill.policy", "tokens"}, {"l2_tlb.flush", "all"},       {"sim.reuse", "on"},
-                    {"sim.snapshots", "10000"}};
+};
+static const struct setting one_gpu[] = {{"paging.mode", "demand"},       {"page.frames", "contiguity"},
+                                         {"coalesce.policy", "in-place"}, {"fill.policy", "tokens"},
+                                         {"l2_tlb.flush", "all"},         {"sim.reuse", "on"},
+                                         {"sim.snapshots", "10000"},      {NULL, NULL}};
+static const struct setting several_gpus[] = {
+    {"gpu.count", "2"}, {"iommu.walkers", "1"}, {"place.remote", "migrate"}, {NULL, NULL}};
 
-/* Metrics are registered by the units themselves, so the list comes from a machine that is built and not run. Those of
- * policies follow, whatever that machine has chosen. */
-static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct pw_error *err)
-{
+/* A system that is built and not run. */
+struct example {
     struct pw_config config;
-    struct pw_options *options = NULL;
-    struct pw_system *system = NULL;
-    struct pw_program program = {0};
-    struct pw_run_spec spec = {.breakdown = true};
-    enum pw_status status = pw_config_create(&config, &options, err);
-    for (size_t i = 0; status == PW_OK && i < sizeof with_metrics / sizeof *with_metrics; i++)
-        status = pw_options_set(options, with_metrics[i].key, with_metrics[i].value, "listing", err);
+    struct pw_options *options;
+    struct pw_program program;
+    struct pw_system *system;
+};
+
+static enum pw_status build(const struct setting *settings, struct example *out, struct pw_error *err)
+{
+    static const struct pw_run_spec spec = {.breakdown = true};
+    enum pw_status status = pw_config_create(&out->config, &out->options, err);
+    for (; status == PW_OK && settings->key; settings++)
+        status = pw_options_set(out->options, settings->key, settings->value, "listing", err);
     if (status == PW_OK)
-        status = pw_config_finish(&config, options, err);
+        status = pw_config_finish(&out->config, out->options, err);
     if (status == PW_OK)
-        status = pw_program_parse(pw_workloads[0]->name, &program, err);
-    if (status == PW_OK)
-        status = pw_system_create(&config, &spec, &program, 1, &system, err);
-    for (size_t i = 0; status == PW_OK && i < pw_stats_count(system->stats); i++) {
-        struct pw_metric_info info = pw_stats_info(system->stats, i);
-        if (!pw_list_is_own_metric(info.name))
+        status = pw_program_parse(pw_workloads[0]->name, &out->program, err);
+    return status == PW_OK ? pw_system_create(&out->config, &spec, &out->program, 1, &out->system, err) : status;
+}
+
+static void release(struct example *e)
+{
+    pw_system_destroy(e->system);
+    pw_program_release(&e->program);
+    pw_options_destroy(e->options);
+}
+
+/* Those that `known` does not have. */
+static void visit_metrics(const struct pw_stats *stats, const struct pw_stats *known, pw_list_visit *visit,
+                          void *context)
+{
+    for (size_t i = 0; i < pw_stats_count(stats); i++) {
+        struct pw_metric_info info = pw_stats_info(stats, i);
+        if (!pw_list_is_own_metric(info.name) && (!known || pw_stats_find(known, info.name) < 0))
             visit(context, &(struct pw_listing){.name = info.name, .summary = info.help, .detail = info.unit});
     }
+}
+
+/* Metrics are registered by the units themselves, so the list comes from systems that are built. Those of policies
+ * follow, whatever these systems have chosen. */
+static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct pw_error *err)
+{
+    struct example one = {0}, several = {0};
+    enum pw_status status = build(one_gpu, &one, err);
     if (status == PW_OK)
+        status = build(several_gpus, &several, err);
+    if (status == PW_OK) {
+        visit_metrics(one.system->stats, NULL, visit, context);
+        visit_metrics(several.system->stats, one.system->stats, visit, context);
         pw_list_own_metrics(visit, context);
-    pw_system_destroy(system);
-    pw_program_release(&program);
-    pw_options_destroy(options);
+    }
+    release(&several);
+    release(&one);
     return status;
 }
 
