@@ -1,6 +1,6 @@
-/* A design that does nothing earns no claim. All figures of Mosaic, of MASK and of TLB compression really run, with
- * small programs in the place of theirs (as many as a workload has), twice: with the paper's designs, and with the
- * baseline in the place of all of them. Then no claim about them may hold, and those about other designs hold as
+/* A design that does nothing earns no claim. All figures of Mosaic, of MASK, of TLB compression and of GMMU Bypass
+ * really run, with small programs in the place of theirs (as many as a workload has), twice: with the paper's designs,
+ * and with the baseline in the place of all of them. Then no claim about them may hold, and those about other designs hold as
  * before. tests/cli/do_nothing.sh does the same for Mosaic with the figures' own programs. */
 #include "exp/figure/evaluate.h"
 #include "system/inputs.h"
@@ -44,8 +44,10 @@ static const char *const compression_designs[][2] = {{"compress", "gpu-mmu"},
                                                      {"compress-l1", "gpu-mmu"},
                                                      {"gpu-mmu-2m+compress", "gpu-mmu-2m"},
                                                      {NULL, NULL}};
+static const char *const bypass_designs[][2] = {{"bypass", "distributed"}, {NULL, NULL}};
 static const struct paper mosaic = {"mosaic/", "mosaic", mosaic_designs}, mask = {"mask/", "mask", mask_designs},
-                          compression = {"compression/", "compress", compression_designs};
+                          compression = {"compression/", "compress", compression_designs},
+                          bypass = {"gmmu-bypass/", "bypass", bypass_designs};
 
 static void make_small(struct pw_figure_workload *w)
 {
@@ -183,6 +185,14 @@ static void with_the_baseline_in_compressions_place_none_of_its_claims_holds(voi
     assert_int_equal(none.of_others, real.of_others);
 }
 
+static void with_the_distributed_design_in_bypasss_place_none_of_its_claims_holds(void **state)
+{
+    (void)state;
+    struct counts real = check_figures(&bypass, false), none = check_figures(&bypass, true);
+    assert_true(none.about >= 40 && none.about == real.about && none.hold == 0 && none.weak > 0);
+    assert_int_equal(none.of_others, real.of_others);
+}
+
 static int open_store(void **state)
 {
     (void)state;
@@ -206,6 +216,7 @@ int main(void)
         cmocka_unit_test(with_the_baseline_in_mosaics_place_none_of_its_claims_holds),
         cmocka_unit_test(with_the_baseline_in_masks_place_none_of_its_claims_holds),
         cmocka_unit_test(with_the_baseline_in_compressions_place_none_of_its_claims_holds),
+        cmocka_unit_test(with_the_distributed_design_in_bypasss_place_none_of_its_claims_holds),
     };
     return cmocka_run_group_tests(tests, open_store, close_store);
 }
