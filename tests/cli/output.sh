@@ -60,6 +60,14 @@ listed = {m["name"] for m in json.load(open(sys.argv[2]))}
 used = {n.split(".", 1)[1] for n in json.load(open(sys.argv[1]))["metrics"]}
 assert used <= listed, used - listed
 PYTHON
+"$pagewalk" run -q -m mgpu4 -d bypass -w $small --set place.remote=migrate --json several.json
+check 'so is every metric of several GPUs, and none twice' python3 - several.json metrics.json <<'PYTHON'
+import json, sys
+listed = [m["name"] for m in json.load(open(sys.argv[2]))]
+used = {n.split(".", 1)[1] for n in json.load(open(sys.argv[1]))["metrics"]}
+assert {"route.local", "route.epochs_off", "iommu.walks", "fabric.bytes", "peer.reads", "move.pages"} <= used
+assert used <= set(listed) and len(listed) == len(set(listed)), used - set(listed)
+PYTHON
 run list designs --cost -m mask
 check 'list designs --cost has a line for each design, and then one for each structure' eval \
   'succeeds && grep -qE "^mask-cache .* 80 of 2097152 \(0.00381%\) +3 +80$" .stdout &&
