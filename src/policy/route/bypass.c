@@ -16,7 +16,8 @@
  * application; they are measures and decide nothing. The accuracy of an epoch is the share of its requests that were of
  * the predicted kind: local while bypass is off, remote while it is on, and while requests go to both, the kind that
  * was more frequent in the epoch before the decision (local, where neither was): what one would have predicted. An
- * epoch counts once it is over, and a request belongs to the one in which it is answered. */
+ * epoch counts once it is over, and a request belongs to the one in which it is answered. Epochs before the first
+ * decision have no accuracy, since nothing was predicted. */
 #include "policy/route/route_policy.h"
 #include "sim/cost.h"
 
@@ -66,11 +67,11 @@ struct counters {
     }
 static const struct pw_policy_metric metrics[] = {
     COUNTER("epochs_off", "epochs", mode[OFF].epochs,
-            "Epochs with requests of the application in which requests went to the GMMU first."),
+            "Epochs with requests of the application that were decided to send them to the GMMU first."),
     COUNTER("epochs_on", "epochs", mode[ON].epochs,
-            "Epochs with requests of the application in which requests went to the IOMMU only."),
+            "Epochs with requests of the application that were decided to send them to the IOMMU only."),
     COUNTER("epochs_both", "epochs", mode[BOTH].epochs,
-            "Epochs with requests of the application in which requests went to both."),
+            "Epochs with requests of the application that were decided to send them to both."),
     COUNTER("requests_off", "requests", requests[OFF], "Requests answered while requests went to the GMMU first."),
     COUNTER("requests_on", "requests", requests[ON], "Requests answered while requests went to the IOMMU only."),
     COUNTER("requests_both", "requests", requests[BOTH], "Requests answered while requests went to both."),
@@ -114,6 +115,7 @@ struct bypass {
     uint32_t local, remote; /* the two counters */
     enum mode mode;         /* of this epoch */
     bool predicts_local;
+    bool undecided; /* no epoch so far had requests to decide by */
     unsigned apps;
     struct requests exact[]; /* of each application in this epoch */
 };
@@ -138,6 +140,7 @@ static enum pw_status init(void *state, const struct pw_policy_setup *setup, str
     b->t2 = millionths(o->t2);
     b->mode = o->mode == AUTO ? OFF : (enum mode)o->mode;
     b->predicts_local = b->mode != ON;
+    b->undecided = o->mode == AUTO;
     b->apps = setup->apps;
     if (b->t2 > b->t1)
         return pw_fail(err, PW_USER_ERROR, "route.t2 = %g is above route.t1 = %g; give at most that", o->t2, o->t1);
@@ -202,7 +205,7 @@ static pw_cycle epoch(void *state, pw_cycle now)
 {
     struct bypass *b = state;
     for (unsigned i = 0; i < b->apps; i++) {
-        if (b->exact[i].local || b->exact[i].remote)
+        if (!b->undecided && (b->exact[i].local || b->exact[i].remote))
             measure(b, &b->counters[i], b->exact[i]);
         b->exact[i] = (struct requests){0, 0};
     }
@@ -210,6 +213,7 @@ static pw_cycle epoch(void *state, pw_cycle now)
         b->mode = b->options->mode == AUTO ? decide(b) : (enum mode)b->options->mode;
         b->predicts_local = b->mode == BOTH ? b->local >= b->remote : b->mode == OFF;
         b->local = b->remote = 0;
+        b->undecided = false;
     }
     return pw_epoch_end(now, b->options->epoch);
 }
