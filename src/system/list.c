@@ -144,12 +144,16 @@ static enum pw_status list_metrics(pw_list_visit *visit, void *context, struct p
 static enum pw_status list_cost(const char *machine, const char *design, pw_cost_visit *visit, void *context,
                                 struct pw_error *err)
 {
+    static const char *const iommu[] = {"iommu.walkers=1"};
     const struct pw_run_spec spec = {.machine = machine, .design = design};
+    const struct pw_run_spec with_iommu = {.machine = machine, .design = design, .sets = iommu, .set_count = 1};
     struct pw_config config;
     struct pw_options *options;
     struct pw_cost cost;
     char name[256];
     enum pw_status status = pw_run_configure(&spec, &config, &options, name, sizeof name, err);
+    if (status != PW_OK) /* a design that routes translations needs an IOMMU, which a machine may not have */
+        status = pw_run_configure(&with_iommu, &config, &options, name, sizeof name, err);
     if (status != PW_OK)
         return status;
     status = pw_cost_of(&config, &cost, err);
