@@ -116,10 +116,11 @@ static void answer(struct pw_router *r, uint32_t id, struct pw_translation trans
 /* One of a request's walks has ended. */
 static void end(struct pw_router *r, uint32_t id, pw_cycle now)
 {
-    const struct request *q = &r->requests[id];
+    struct request *q = &r->requests[id];
     if (q->under_way)
         return;
     r->counters[q->asid].duplicates += q->walks - 1U;
+    q->answered = false; /* of the next one with this id, which may be registered a while before it starts */
     r->wiring.ended(r->wiring.client, id, now);
 }
 

@@ -253,6 +253,31 @@ static void a_request_that_merges_into_an_answered_register_is_answered_at_once(
     routed_destroy(r);
 }
 
+/* The register has been another page's. What merges into the new miss while that is still being looked up, and has not
+ * been sent, waits for its walk as any other. */
+static void a_register_that_is_used_again_has_not_been_answered(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"route.mode=off", "route.mode=on", "route.mode=both"};
+    static const pw_cycle walks[] = {WALK, HOST, WALK};
+    for (unsigned i = 0; i < 3; i++) {
+        struct routed *r = routed_create("bypass", (const char *const[]){modes[i], "l2_tlb.mshrs=1", NULL});
+        routed_ask(r, 0, 3, LOCAL, T);
+        routed_run(r);
+        pw_cycle again = r->events->now + 1;
+        routed_ask(r, 0, 4, LOCAL + ROUTED_GPUS, again);
+        routed_ask(r, 0, 5, LOCAL + ROUTED_GPUS, again + LOOKUP / 2);
+        r->count = 0;
+        routed_run_until(r, again + TLB + walks[i] + DISTANCE);
+        assert_int_equal(r->count, 0);
+        routed_run(r);
+        assert_int_equal(r->count, 2);
+        assert_int_equal(r->answers[0].at, again + TLB + walks[i] + DISTANCE);
+        assert_int_equal(r->answers[1].at, again + TLB + walks[i] + DISTANCE);
+        routed_destroy(r);
+    }
+}
+
 /* The time of a request is divided into waiting, walking and the fabric; with both, that of the answer which counts. */
 static void the_time_of_a_request_is_divided(void **state)
 {
@@ -293,6 +318,7 @@ int main(void)
         cmocka_unit_test(a_walk_for_nothing_occupies_the_gpus_walker),
         cmocka_unit_test(a_walk_for_nothing_occupies_the_iommus_walker),
         cmocka_unit_test(a_request_that_merges_into_an_answered_register_is_answered_at_once),
+        cmocka_unit_test(a_register_that_is_used_again_has_not_been_answered),
         cmocka_unit_test(the_time_of_a_request_is_divided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
