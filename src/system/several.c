@@ -87,9 +87,14 @@ static void touch(void *node, unsigned gpu, pw_asid asid, pw_vpn vpn)
     pw_vpn page = {vpn.v >> space->order << space->order};
     if (!pw_address_space_awaits_touch(space, page))
         return;
-    for (unsigned i = 0; i < s->node_count; i++)
-        if (pw_address_space_map_on(space, page, (gpu + i) % s->node_count))
-            return;
+    for (unsigned i = 0; i < s->node_count; i++) {
+        const struct pw_node *n = &s->nodes[(gpu + i) % s->node_count];
+        if (!pw_address_space_map_on(space, page, n->index))
+            continue;
+        if (n->manager)
+            pw_page_manager_arrived(n->manager, asid, page, (pw_vpn){page.v + (1ULL << space->order)});
+        return;
+    }
     struct pw_error err;
     pw_fail(&err, PW_USER_ERROR,
             "no GPU has memory left for the pages of application %u; choose a smaller size or a "
