@@ -28,7 +28,6 @@ struct timed {
     const char *machine, *design;
     const char *sets[TIMED_SETS]; /* "key=value" */
     pw_page_orders orders;        /* 0: only the page size that is mapped */
-    uint32_t gpus;                /* 0: one; of several each runs the whole launch */
     uint64_t bytes;               /* of the array a; 0: 1 MiB */
     uint32_t ctas, threads, launches, shared_bytes, registers;
     void (*kernel)(struct pw_warp *w, struct timed *t);
@@ -111,8 +110,6 @@ static inline void timed_configure(struct timed *t)
     assert_int_equal(pw_config_finish(&t->config, t->options, &t->err), PW_OK);
     if (t->orders)
         t->config.gpu.orders = t->orders;
-    if (t->gpus)
-        t->config.gpus = t->gpus;
 }
 
 /* A program whose main is timed_main. */
