@@ -301,9 +301,43 @@ static void the_time_of_a_request_is_divided(void **state)
     routed_destroy(r);
 }
 
+/* SM 0 of GPU 0 loads from a page twice; in a second launch SM 1 does once. */
+static void load_by_level(struct pw_warp *w, struct timed *t)
+{
+    if (w->cta_index != t->launch)
+        return;
+    for (unsigned i = 0; i < 2U - t->launch; i++)
+        timed_fetch(w, t, (t->n[0] * PW_PAGE_BYTES) + i * PW_LINE_BYTES);
+}
+
+/* gmmu-fig1-l1, gmmu-fig2-l1: what the L1 TLB has is not asked of the L2 TLB, and what that has is walked nowhere. */
+static void a_request_is_looked_up_in_both_tlbs_first(void **state)
+{
+    (void)state;
+    static const char *const designs[] = {"centralized", "distributed", "bypass"};
+    for (unsigned i = 0; i < 6; i++) {
+        struct timed t = {.machine = "mgpu4",
+                          .design = designs[i / 2],
+                          .sets = {"sm.count=2", "dram.bytes=64MB", "place.policy=interleaved"},
+                          .ctas = 2 * ROUTED_GPUS,
+                          .launches = 2,
+                          .kernel = load_by_level,
+                          .n = {i % 2 ? REMOTE : LOCAL}};
+        timed_run(&t);
+        assert_int_equal(timed_count(&t, "l1_tlb.lookups"), 3);
+        assert_int_equal(timed_count(&t, "l1_tlb.hits"), 1);
+        assert_int_equal(timed_count(&t, "l2_tlb.lookups"), 2);
+        assert_int_equal(timed_count(&t, "l2_tlb.hits"), 1);
+        assert_int_equal(timed_count(&t, "route.local"), i % 2 == 0);
+        assert_int_equal(timed_count(&t, "route.remote"), i % 2);
+        timed_end(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_request_is_looked_up_in_both_tlbs_first),
         cmocka_unit_test(centralized_asks_the_iommu_for_every_page),
         cmocka_unit_test(distributed_walks_local_pages_itself),
         cmocka_unit_test(distributed_asks_the_iommu_when_its_own_walk_has_failed),
