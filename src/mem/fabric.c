@@ -23,6 +23,8 @@
 
 static const char *const topology_names[] = {"tree", "all-to-all", NULL};
 
+static const char *const queue_names[] = {"shared", "by-class", NULL};
+
 const struct pw_option pw_fabric_options[] = {
     {"topology", PW_OPTION_CHOICE, offsetof(struct pw_fabric_config, topology), 0, 0, "tree", "", topology_names,
      "How GPUs are connected: through switches below one root, or each with each; the host is at the root.", false},
@@ -38,6 +40,8 @@ const struct pw_option pw_fabric_options[] = {
      "GB/s", NULL,
      "Bandwidth of the host's link, each way; all-to-all: of all links on the way to the host. 0: that between GPUs.",
      false},
+    {"queues", PW_OPTION_CHOICE, offsetof(struct pw_fabric_config, queues), 0, 0, "by-class", "", queue_names,
+     "Whether messages without data wait at a link with all others, or pass between those with data.", false},
     {"request_bytes", PW_OPTION_COUNT, offsetof(struct pw_fabric_config, request_bytes), 1, 1 << 20, "16", "bytes",
      NULL, "Bytes of a message without data.", false},
     {"header_bytes", PW_OPTION_COUNT, offsetof(struct pw_fabric_config, header_bytes), 0, 1 << 20, "16", "bytes", NULL,
@@ -59,8 +63,9 @@ struct speed {
 /* One direction of a link. */
 struct channel {
     const struct speed *speed;
-    struct exact_time free; /* after all messages whose heads have come so far */
-    struct exact_time busy; /* in sum */
+    struct exact_time free;  /* after all messages whose heads have come so far */
+    struct exact_time small; /* queues by class: after those of them that have no data */
+    struct exact_time busy;  /* in sum */
 };
 
 struct route {
@@ -293,6 +298,22 @@ static void arrived(void *fabric, uint64_t message, pw_cycle now)
     arrive(object, argument, now);
 }
 
+/* Takes its turn on a link; returns when it ends there. */
+static struct exact_time cross(struct channel *c, struct message *m, bool passes)
+{
+    struct exact_time *queue = passes ? &c->small : &c->free;
+    if (is_before(*queue, m->head))
+        *queue = m->head;
+    m->head = *queue;
+    add(queue, m->duration, c->speed);
+    if (!passes)
+        return c->free;
+    if (is_before(c->free, m->head))
+        c->free = m->head;
+    add(&c->free, m->duration, c->speed);
+    return c->small;
+}
+
 /* An event too: the head has come to the next link of its way. */
 static void enter_link(void *fabric, uint64_t message, pw_cycle now)
 {
@@ -304,17 +325,14 @@ static void enter_link(void *fabric, uint64_t message, pw_cycle now)
         m->duration = duration_of(c->speed, m->bytes);
         m->head = (struct exact_time){now, 0};
     }
-    if (is_before(c->free, m->head))
-        c->free = m->head;
-    m->head = c->free;
-    add(&c->free, m->duration, c->speed);
+    bool passes = f->config.queues == PW_FABRIC_BY_CLASS && m->bytes <= f->config.request_bytes;
+    pw_cycle end = rounded_up(cross(c, m, passes));
     add(&c->busy, m->duration, c->speed);
     if (c->busy.cycles > f->counters.busiest)
         f->counters.busiest = c->busy.cycles;
     f->counters.link_bytes += m->bytes;
     bool last = m->hop == m->route->count;
     pw_cycle latency = (pw_cycle)f->config.link_latency + (last ? 0 : f->config.switch_latency);
-    pw_cycle end = rounded_up(c->free);
     m->head.cycles += latency;
     m->tail = (m->tail > end ? m->tail : end) + latency;
     pw_events_post(f->events, last ? m->tail : rounded_up(m->head), last ? arrived : enter_link, f, message);

@@ -13,6 +13,11 @@
  * one is held for its own time only, as if it interleaved packets, but the message is not there before the slower one
  * has delivered it.
  *
+ * Messages without data, requests and acknowledgements, may have a queue of their own at each link (queues = by-class):
+ * then they go on after those before them, and pass between messages with data, as PCIe's flow control by kinds of
+ * packets lets them; the time they take is the others' loss. Left out: the rest of a message with data that is on the
+ * link when one comes. In one queue (shared) a request waits behind all data that came before it.
+ *
  * Queues have no bound; what bounds the traffic is what the ends can have under way (miss registers, walkers). */
 #ifndef PW_MEM_FABRIC_H
 #define PW_MEM_FABRIC_H
@@ -23,6 +28,8 @@
 
 enum pw_fabric_topology { PW_FABRIC_TREE, PW_FABRIC_ALL_TO_ALL };
 
+enum pw_fabric_queues { PW_FABRIC_SHARED, PW_FABRIC_BY_CLASS };
+
 enum { PW_FABRIC_MOST_GPUS = 64 };
 
 struct pw_fabric_config {
@@ -32,6 +39,7 @@ struct pw_fabric_config {
     uint32_t switch_latency;       /* cycles, of the root too */
     uint32_t link_latency;         /* cycles */
     double host_gbytes_per_second; /* tree: between root and host; all to all: of all links of the tree. 0: as above */
+    uint32_t queues;               /* enum pw_fabric_queues */
     uint32_t request_bytes;        /* of a message without data, */
     uint32_t header_bytes;         /* and what data has in front; both for those who send */
 };

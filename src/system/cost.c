@@ -228,6 +228,7 @@ void pw_cost_register(const struct pw_cost *c, struct pw_stats *stats)
         } else {
             pw_stats_counter(stats, i->name, i->unit, i->help, &i->value, 0, 0);
             pw_stats_level(stats, i->name);
+            pw_stats_common(stats, i->name); /* what one GPU takes is not more for each of several */
         }
     }
 }

@@ -32,7 +32,7 @@ struct scene {
     unsigned gpus;
     uint32_t mhz;
     uint64_t gpu_rate, host_rate; /* thousands of bytes per second */
-    number free[MOST_NODES][MOST_NODES], busy[MOST_NODES][MOST_NODES];
+    number free[MOST_NODES][MOST_NODES], small[MOST_NODES][MOST_NODES], busy[MOST_NODES][MOST_NODES];
     struct naive_message messages[MESSAGES];
     struct fabric_fixture fixture;
     pw_cycle arrivals[MESSAGES];
@@ -113,12 +113,16 @@ static void move_on(struct scene *s, struct naive_message *m, uint64_t *order)
     unsigned a = m->path[m->at], b = m->path[m->at + 1];
     if (!m->at || rate_of(s, a, b) != rate_of(s, m->path[m->at - 1], a))
         m->head = (number)m->next * denominator(s);
-    number start = s->free[a][b] > m->head ? s->free[a][b] : m->head;
-    s->free[a][b] = start + duration(s, a, b, m->bytes);
+    bool passes = s->config.queues == PW_FABRIC_BY_CLASS && m->bytes <= s->config.request_bytes;
+    number *queue = passes ? &s->small[a][b] : &s->free[a][b];
+    number start = *queue > m->head ? *queue : m->head;
+    *queue = start + duration(s, a, b, m->bytes);
+    if (passes) /* what has data loses that time, from then on */
+        s->free[a][b] = (s->free[a][b] > start ? s->free[a][b] : start) + duration(s, a, b, m->bytes);
     s->busy[a][b] += duration(s, a, b, m->bytes);
     m->at++;
     pw_cycle latency = s->config.link_latency + (m->at == m->hops ? 0 : s->config.switch_latency);
-    pw_cycle end = cycles(s, s->free[a][b]);
+    pw_cycle end = cycles(s, *queue);
     m->tail = (m->tail > end ? m->tail : end) + latency;
     m->head = start + (number)latency * denominator(s);
     m->next = cycles(s, m->head);
@@ -176,6 +180,8 @@ static void draw(struct scene *s)
     struct pw_fabric_config *c = &s->config;
     *c = fabric_defaults();
     c->topology = (uint32_t)below(s, 2);
+    c->queues = (uint32_t)below(s, 2);
+    c->request_bytes = 1 + (uint32_t)below(s, 300);
     c->gpus_per_switch = 1 + (uint32_t)below(s, 5);
     c->switch_latency = below(s, 4) ? (uint32_t)below(s, 200) : 0;
     c->link_latency = below(s, 2) ? (uint32_t)below(s, 50) : 0;

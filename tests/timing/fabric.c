@@ -329,6 +329,7 @@ static void a_slower_link_delays_the_last_byte_and_nobody_else(void **state)
     (void)state;
     struct pw_fabric_config c = fabric_defaults();
     c.host_gbytes_per_second = 4;
+    c.queues = PW_FABRIC_SHARED;
     struct fabric_fixture f = fabric_open(c, 4, MHZ);
     takes(f, 0, 4, 640, 2 * SWITCH + 160);
     takes(f, 4, 0, 640, 2 * SWITCH + 160);
@@ -343,6 +344,50 @@ static void a_slower_link_delays_the_last_byte_and_nobody_else(void **state)
     assert_int_equal(arrivals[0], start + 2 * SWITCH + 160);
     assert_int_equal(arrivals[1], start + 2 * SWITCH + 320);
     assert_int_equal(arrivals[2], start + 2 * SWITCH + 40 + 1);
+    fabric_close(f);
+}
+
+/* Ten messages with data, 40 cycles each, are before a request; then one more comes. With queues by class the request
+ * is through at once, and what it passes on the second link loses its cycle there; in one queue it is the last but one.
+ * Two requests wait for each other in either. */
+static void requests_pass_between_data_where_they_have_a_queue_of_their_own(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t queues;
+        pw_cycle request, second, last;
+    } cases[] = {{PW_FABRIC_BY_CLASS, 1, 2, 400 + 2 + 40}, {PW_FABRIC_SHARED, 401, 402, 400 + 2 + 40}};
+    for (unsigned i = 0; i < 2; i++) {
+        struct pw_fabric_config c = fabric_defaults();
+        c.queues = cases[i].queues;
+        struct fabric_fixture f = fabric_open(c, 4, MHZ);
+        pw_cycle arrivals[13];
+        for (unsigned k = 0; k < 13; k++)
+            pw_fabric_send(f.fabric, 0, 1, k == 10 || k == 11 ? 16 : 640, 0, note, arrivals, k);
+        run(f);
+        for (unsigned k = 0; k < 10; k++)
+            assert_int_equal(arrivals[k], SWITCH + 40 * (k + 1) + (k && !i ? 2 : 0));
+        assert_int_equal(arrivals[10], SWITCH + cases[i].request);
+        assert_int_equal(arrivals[11], SWITCH + cases[i].second);
+        assert_int_equal(arrivals[12], SWITCH + cases[i].last);
+        fabric_check(f);
+        fabric_close(f);
+    }
+}
+
+/* 32 bytes are more than a request has: such a message waits for the data before it. */
+static void data_waits_for_a_request_that_came_first(void **state)
+{
+    (void)state;
+    struct fabric_fixture f = fabric_open(fabric_defaults(), 4, MHZ);
+    pw_cycle arrivals[3];
+    pw_fabric_send(f.fabric, 0, 1, 16, 0, note, arrivals, 0);
+    pw_fabric_send(f.fabric, 0, 1, 640, 0, note, arrivals, 1);
+    pw_fabric_send(f.fabric, 0, 1, 32, 0, note, arrivals, 2);
+    run(f);
+    assert_int_equal(arrivals[0], SWITCH + 1);
+    assert_int_equal(arrivals[1], SWITCH + 1 + 40);
+    assert_int_equal(arrivals[2], SWITCH + 1 + 40 + 2);
     fabric_close(f);
 }
 
@@ -429,6 +474,8 @@ int main(void)
         cmocka_unit_test(all_to_all_has_no_queues_where_the_tree_has),
         cmocka_unit_test(links_serve_in_the_order_in_which_heads_come),
         cmocka_unit_test(a_slower_link_delays_the_last_byte_and_nobody_else),
+        cmocka_unit_test(requests_pass_between_data_where_they_have_a_queue_of_their_own),
+        cmocka_unit_test(data_waits_for_a_request_that_came_first),
         cmocka_unit_test(what_is_under_way_is_told),
         cmocka_unit_test(fabrics_that_make_no_sense_are_refused),
         cmocka_unit_test(running_out_of_memory_stops_the_queue),
