@@ -94,7 +94,11 @@ fails 'a workload with SMs for each program' 2 'are given once, at the end of th
 fails 'SMs without a workload' 2 "a name is missing before the '@'" run -w @20+10
 fails 'SMs by the workload and by the option' 2 '@20[+]10., and so does --set apps.sms=10[+]20; leave one' run -w $small,$small@20+10 --set apps.sms=10+20
 fails 'SMs of a profile' 2 'at the end of a run.s workload' workload vecadd@20
-fails 'more GPUs than one' 2 'gpu.count = 2: systems of several GPUs cannot be simulated yet; leave it at 1' run -w $small --set gpu.count=2
+fails 'several GPUs without an IOMMU' 2 'gpu.count above 1 needs the host.s IOMMU; give it walkers .iommu.walkers=8., or take machine mgpu4' run -w $small --set gpu.count=2
+fails 'a route without an IOMMU' 2 'this route.policy needs the host.s IOMMU' run -w $small -d bypass
+fails 'demand paging on several GPUs' 2 'demand paging and preloading .paging.mode. are for one GPU without an IOMMU' run -m mgpu4 -d uvm-nvidia -w $small
+fails 'more GPUs than there can be' 2 'gpu.count' run -m mgpu4 -w $small --set gpu.count=65
+fails 'thresholds of bypassing the wrong way round' 2 'route.t2 = 0.9 is above route.t1 = 0.85' run -m mgpu4 -d bypass -w $small --set route.t2=0.9
 fails 'more applications than SMs' 2 '2 applications need at least as many SMs' run -w $small,$small --set sm.count=1
 fails 'more applications than channels' 2 '1 channels cannot be divided' run -w $small,$small -d static --set dram.channels=1
 fails 'launches of several applications' 2 '--kernels needs a run of one application' run -w $small,$small --kernels 1

@@ -121,6 +121,14 @@ static const struct setting tokens_of_two = {
     {"sm.count=4", "l1_tlb.base_entries=8", "apps.restart=fresh", "fill.epoch=1000"}};
 static const struct setting remote = {"pascal", "uvm-tbn-tbn", GATHER, {"sm.count=2", "uvm.advice=t:accessed-by"}};
 
+/* Four GPUs of two SMs; pages of all of them are accessed by all. */
+#define FOUR_GPUS "sm.count=2", "l1_tlb.base_entries=8", "dram.bytes=64MB"
+#define SPREAD "gather:table=4MB:ctas=32:iterations=2"
+static const struct setting four_gpus = {"mgpu4", "distributed", SPREAD, {FOUR_GPUS}};
+static const struct setting four_arrays = {"mgpu4", "distributed", "vecadd:ctas=32:iterations=8", {FOUR_GPUS}};
+static const struct setting four_bypassing = {"mgpu4", "bypass", SPREAD, {FOUR_GPUS, "route.epoch=1000"}};
+static const struct setting four_free = {"mgpu4", "distributed", SPREAD, {FOUR_GPUS, "route.policy=bypass"}};
+
 struct row {
     const char *option;
     const struct setting *setting;
@@ -128,7 +136,25 @@ struct row {
 };
 
 static const struct row rows[] = {
-    {"gpu.count", &plain, "1", "1"},
+    {"gpu.count", &four_gpus, "4", "3"},
+    {"route.policy", &four_gpus, "distributed", "centralized"},
+    {"route.epoch", &four_bypassing, "1000", "2000"},
+    {"route.t1", &four_bypassing, "0.85", "0.15"},
+    {"route.t2", &four_bypassing, "0.15", "0.85"},
+    {"route.mode", &four_free, "off", "both"},
+    {"iommu.walkers", &four_gpus, "8", "1"},
+    {"iommu.latency", &four_gpus, "100", "200"},
+    {"fabric.topology", &four_gpus, "tree", "all-to-all"},
+    {"fabric.gb_per_s", &four_gpus, "16", "32"},
+    {"fabric.gpus_per_switch", &four_gpus, "2", "4"},
+    {"fabric.switch_latency", &four_gpus, "140", "10"},
+    {"fabric.link_latency", &four_gpus, "0", "100"},
+    {"fabric.host_gb_per_s", &four_gpus, "0", "4"},
+    {"fabric.request_bytes", &four_gpus, "16", "64"},
+    {"fabric.header_bytes", &four_gpus, "16", "64"},
+    {"place.policy", &four_arrays, "interleaved", "single"},
+    {"place.ctas", &four_gpus, "blocks", "interleaved"},
+    {"place.remote", &four_gpus, "direct", "migrate"},
     {"gpu.clock_mhz", &plain, "1000", "1100"},
     {"gpu.launch_latency", &plain, "0", "100"},
     {"sm.count", &plain, "2", "3"},

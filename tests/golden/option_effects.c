@@ -18,11 +18,8 @@
 static const char gives_up[] = "sim.progress_limit";
 
 /* The table of effects says of these that they never matter. */
-static const char *const never_matter[] = {"compact.threshold",
-                                           "gpu.count",
-                                           "l1_tlb.organisation.ranges",
-                                           "l1_tlb.organisation.walk",
-                                           "l1_tlb.large_organisation.ranges",
+static const char *const never_matter[] = {"compact.threshold", "l1_tlb.organisation.ranges",
+                                           "l1_tlb.organisation.walk", "l1_tlb.large_organisation.ranges",
                                            "l1_tlb.large_organisation.walk"};
 
 static bool never_matters(const char *option)
