@@ -20,8 +20,8 @@ static unsigned choose(void *state, pw_asid asid, pw_vpn vpn)
     return i->environment.is_local(i->environment.mmu, asid, vpn) ? PW_ROUTE_GMMU : PW_ROUTE_IOMMU;
 }
 
-extern const struct pw_route_policy pw_route_policy_ideal;
-const struct pw_route_policy pw_route_policy_ideal = {
+extern const struct pw_route_policy pw_route_policy_route_ideal;
+const struct pw_route_policy pw_route_policy_route_ideal = {
     .head = {.name = "route-ideal",
              .summary = "the GMMU walks for pages of its own GPU, the IOMMU for all others",
              .state_bytes = sizeof(struct ideal),
