@@ -1,8 +1,8 @@
 /* CTAs: which SM takes the next one, and what happens when it ends.
  *
- * The CTAs of a launch, or of this GPU's share of it, go out in order. At its start each SM of the application gets one in turn until none has room;
- * from then on, an SM that has finished a CTA takes the next. Room means warps, CTA slots, threads, shared memory and
- * registers. */
+ * The CTAs of a launch, or of this GPU's share of it, go out in order. At its start each SM of the application gets one
+ * in turn until none has room; from then on, an SM that has finished a CTA takes the next. Room means warps, CTA slots,
+ * threads, shared memory and registers. */
 #include "gpu/gpu_internal.h"
 
 #include <stdlib.h>

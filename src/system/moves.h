@@ -9,8 +9,8 @@
  * of other GPUs are answered with its new place and access it there. An answer that was on its way to an SM when the
  * TLBs were emptied may still be used, and the drain waits for it, before the transfer or after.
  *
- * The GPU that a page is to move to may have no room: then it stays. Which page would have to leave for it is a question
- * for demand paging, which there is on one GPU only.
+ * The GPU that a page is to move to may have no room: then it stays. Which page would have to leave for it is a
+ * question for demand paging, which there is on one GPU only.
  *
  * Left out: what it costs the host to decide and to write page tables. */
 #ifndef PW_SYSTEM_MOVES_H

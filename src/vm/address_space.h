@@ -135,8 +135,8 @@ void pw_address_space_reset(struct pw_address_space *a, pw_vpn *out_first, pw_vp
 /* Addresses start anew; allocations stay for the next run, which may take them up. All are mapped and whole. */
 void pw_address_space_start_over(struct pw_address_space *a);
 
-/* frame_check.c: the identity "every frame is owned once": what the page tables map is what the frames say, and nothing is left
- * over. */
+/* frame_check.c: the identity "every frame is owned once": what the page tables map is what the frames say, and nothing
+ * is left over. */
 enum pw_status pw_address_spaces_check(const struct pw_address_space *spaces, unsigned count, struct pw_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* The IOMMU: the host's page walkers, to which GPUs send translations over the fabric (GMMU Bypass, Section 2.3).
  *
- * The host knows every page, wherever it is. A request crosses the fabric, waits for a walker, first come, first served,
- * takes a fixed time there, and its answer crosses the fabric back. There is no IOTLB: the paper names none, and MGPUSim
- * has none. Requests of different GPUs for one page are different walks.
+ * The host knows every page, wherever it is. A request crosses the fabric, waits for a walker, first come, first
+ * served, takes a fixed time there, and its answer crosses the fabric back. There is no IOTLB: the paper names none,
+ * and MGPUSim has none. Requests of different GPUs for one page are different walks.
  *
  * Before it answers, the host may move the page to the GPU that asks (system/moves.h); the request waits for that. */
 #ifndef PW_VM_IOMMU_H

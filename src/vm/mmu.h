@@ -20,10 +20,10 @@
  * move a page without a shootdown, which finds the answer under way and puts it right, or takes it back. Where there
  * was none, a difference is a defect and the run fails. What an L1 TLB returns is judged at each hit (gpu/lsu.c).
  *
- * Where there is an IOMMU, the router (router.h) takes a miss to the GPU's own walkers, to the IOMMU or to both, and the
- * miss register is not free before all its walks have ended. A request that merges into one whose answer has come is
- * answered at once. One that waits for a register until its page is in the TLB counts as a merge there: others' walk was
- * its own. So primary misses are those that were routed.
+ * Where there is an IOMMU, the router (router.h) takes a miss to the GPU's own walkers, to the IOMMU or to both, and
+ * the miss register is not free before all its walks have ended. A request that merges into one whose answer has come
+ * is answered at once. One that waits for a register until its page is in the TLB counts as a merge there: others' walk
+ * was its own. So primary misses are those that were routed.
  *
  * Left out: the miss registers are looked up when a request arrives, with the tags, not when its lookup ends; a
  * request that merges into a walk in its last `latency` cycles is answered with it, up to that much too early. */

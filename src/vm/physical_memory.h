@@ -39,7 +39,8 @@ struct pw_physical_memory {
     uint64_t usable;                 /* 4 KiB pages beside them, in runs of the page size configured */
     uint64_t violations;             /* of the soft guarantee */
     struct pw_page_manager *manager; /* whom to ask for room and to tell what is freed, or NULL */
-    /* Of several GPUs: all their memories, this one among them, and where its frames begin. NULL: it is the only one. */
+    /* Of several GPUs: all their memories, this one among them, and where its frames begin. NULL: it is the only
+     * one. */
     struct pw_physical_memory *const *all;
     unsigned count;
     uint32_t frame_shift;

@@ -1,5 +1,5 @@
-/* The memory of a page table's nodes. They are carved from chunks of frames that the frame policy gives; of several GPUs
- * each has a copy of every chunk, wherever its own policy puts it (vm/page_table.h). */
+/* The memory of a page table's nodes. They are carved from chunks of frames that the frame policy gives; of several
+ * GPUs each has a copy of every chunk, wherever its own policy puts it (vm/page_table.h). */
 #ifndef PW_VM_TABLE_CHUNKS_H
 #define PW_VM_TABLE_CHUNKS_H
 

@@ -1,7 +1,7 @@
 /* A design that does nothing earns no claim. All figures of Mosaic, of MASK, of TLB compression and of GMMU Bypass
  * really run, with small programs in the place of theirs (as many as a workload has), twice: with the paper's designs,
- * and with the baseline in the place of all of them. Then no claim about them may hold, and those about other designs hold as
- * before. tests/cli/do_nothing.sh does the same for Mosaic with the figures' own programs. */
+ * and with the baseline in the place of all of them. Then no claim about them may hold, and those about other designs
+ * hold as before. tests/cli/do_nothing.sh does the same for Mosaic with the figures' own programs. */
 #include "exp/figure/evaluate.h"
 #include "system/inputs.h"
 
