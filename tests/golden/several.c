@@ -1,5 +1,5 @@
-/* Whole runs of several GPUs: what each route must and must not do on real programs, every placement with every number of
- * GPUs, and what one GPU of such a machine is. Runs check every identity themselves. */
+/* Whole runs of several GPUs: what each route must and must not do on real programs, every placement with every number
+ * of GPUs, and what one GPU of such a machine is. Runs check every identity themselves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Several GPUs under the other designs, alone and shared, in all that can be asked of a run besides its metrics; and what
- * is refused, with one line that says why. Runs check every identity themselves. */
+/* Several GPUs under the other designs, alone and shared, in all that can be asked of a run besides its metrics; and
+ * what is refused, with one line that says why. Runs check every identity themselves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* Pages that move between GPUs at random, without a stale translation.
  *
  * Warps of two to five GPUs load from, store to and update a few pages that all of them want, with TLBs of one and two
- * entries, under a placement, route, fabric and page size drawn for each run. Every hit of an L1 TLB and every answer is
- * judged against the page table, in every run; at the end all identities hold, among them that every frame is owned
+ * entries, under a placement, route, fabric and page size drawn for each run. Every hit of an L1 TLB and every answer
+ * is judged against the page table, in every run; at the end all identities hold, among them that every frame is owned
  * once, and each page is where the page table says, on one GPU.
  *
  * A hundred thousand moves; another number may be given as argument. */

@@ -1,5 +1,5 @@
-/* Shares of a launch: whatever the numbers of CTAs, GPUs and SMs, every CTA is one GPU's, and blocks are consecutive, of
- * as many CTAs for each SM, and go to the first GPUs first. */
+/* Shares of a launch: whatever the numbers of CTAs, GPUs and SMs, every CTA is one GPU's, and blocks are consecutive,
+ * of as many CTAs for each SM, and go to the first GPUs first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -36,7 +36,8 @@ static void check_mean(const struct timed *t, const char *metric, double expecte
 }
 
 /* The host's link takes a message of 16 bytes in a cycle: the last GPU hears GPUS - 1 cycles after the first, and its
- * acknowledgement is the last. Then the page crosses one switch to the neighbour, three to the others, behind a header. */
+ * acknowledgement is the last. Then the page crosses one switch to the neighbour, three to the others, behind a
+ * header. */
 static pw_cycle invalidation(void)
 {
     return 2 * WAY + (GPUS - 1);

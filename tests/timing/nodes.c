@@ -5,8 +5,8 @@
 enum { NODES = 3, PAGES = 40, PART = 128 * PW_PAGE_BYTES }; /* pages accessed of those that a GPU has */
 enum { PARTS, LATE_NODE, LATE };                            /* of n */
 
-/* A load from each of some pages of its GPU, one after the other, by two warps. The first page is left out: on the first
- * GPU it has its frame before the page table's nodes have theirs, on others behind. */
+/* A load from each of some pages of its GPU, one after the other, by two warps. The first page is left out: on the
+ * first GPU it has its frame before the page table's nodes have theirs, on others behind. */
 static void load_pages(struct pw_warp *w, struct timed *t)
 {
     for (uint64_t page = 1; page <= PAGES; page++)

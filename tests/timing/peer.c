@@ -1,7 +1,8 @@
 /* Accesses to another GPU's memory in exact cycles: what the way there and back adds to the same access of the owner's.
  *
- * All pages are on GPU 0, whose two SMs have CTAs 0 and 1; those of GPU i have CTAs 2i and 2i + 1. CTA 0 may put the line
- * into the L2, and then one warp of the CTA in question accesses it, with its page in the TLB and not in its L1 cache. */
+ * All pages are on GPU 0, whose two SMs have CTAs 0 and 1; those of GPU i have CTAs 2i and 2i + 1. CTA 0 may put the
+ * line into the L2, and then one warp of the CTA in question accesses it, with its page in the TLB and not in its L1
+ * cache. */
 #include "timed.h"
 
 enum { SMS = 2, XBAR = 10, SWITCH = 140, BYTES_A_CYCLE = 16, REQUEST = 16, HEADER = 16, LINE = 128, SECTOR = 32 };
@@ -102,8 +103,8 @@ static uint64_t count_on(const struct timed *t, const char *metric, int node)
     return pw_stats_exact_in(t->system->stats, timed_index(t, metric), node, -1, NULL, t->system->region_to);
 }
 
-/* gmmu-fig1-data, gmmu-fig2-data, gmmu-sec22-dca: local data is the own memory's; remote data comes from the L2 of the GPU
- * that has it, and the page stays there. */
+/* gmmu-fig1-data, gmmu-fig2-data, gmmu-sec22-dca: local data is the own memory's; remote data comes from the L2 of the
+ * GPU that has it, and the page stays there. */
 static void the_owners_l2_serves_remote_data(void **state)
 {
     (void)state;

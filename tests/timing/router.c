@@ -34,8 +34,8 @@ static void check_mean(const struct routed *r, const char *metric, uint64_t sum,
         fail_msg("%s is %g", metric, mean);
 }
 
-/* gmmu-fig1-iommu, gmmu-fig1-return, gmmu-fig1-nogmmu: whether the page is local or remote, its miss goes to the IOMMU and
- * nowhere else. */
+/* gmmu-fig1-iommu, gmmu-fig1-return, gmmu-fig1-nogmmu: whether the page is local or remote, its miss goes to the IOMMU
+ * and nowhere else. */
 static void centralized_asks_the_iommu_for_every_page(void **state)
 {
     (void)state;
@@ -61,8 +61,8 @@ static void distributed_walks_local_pages_itself(void **state)
     routed_destroy(r);
 }
 
-/* gmmu-fig2-miss, gmmu-fig2-return, gmmu-sec3-pte: the GPU's own walk takes its time and finds nothing, whichever other GPU
- * has the page; only then is the IOMMU asked. */
+/* gmmu-fig2-miss, gmmu-fig2-return, gmmu-sec3-pte: the GPU's own walk takes its time and finds nothing, whichever other
+ * GPU has the page; only then is the IOMMU asked. */
 static void distributed_asks_the_iommu_when_its_own_walk_has_failed(void **state)
 {
     (void)state;
@@ -119,7 +119,8 @@ static void both_at_once_takes_a_local_page_from_the_gmmu(void **state)
     routed_destroy(r);
 }
 
-/* gmmu-sec4-discard-gmmu: the walk that finds nothing is dropped, not sent on: the IOMMU is asked once, from the start. */
+/* gmmu-sec4-discard-gmmu: the walk that finds nothing is dropped, not sent on: the IOMMU is asked once, from the
+ * start. */
 static void both_at_once_takes_a_remote_page_from_the_iommu(void **state)
 {
     (void)state;
@@ -169,8 +170,8 @@ static void a_walk_that_ends_after_the_answer_is_discarded(void **state)
     routed_destroy(r);
 }
 
-/* With one register, the next miss waits until the answer for nothing has come, though the first has long been answered;
- * without the IOMMU's walk it would have waited for the GMMU's. */
+/* With one register, the next miss waits until the answer for nothing has come, though the first has long been
+ * answered; without the IOMMU's walk it would have waited for the GMMU's. */
 static void a_register_stays_until_both_walks_have_ended(void **state)
 {
     (void)state;
@@ -190,7 +191,8 @@ static void a_register_stays_until_both_walks_have_ended(void **state)
     routed_destroy(r);
 }
 
-/* The same the other way round: a slow walk of the GPU's own keeps the register of a page that the IOMMU has told of. */
+/* The same the other way round: a slow walk of the GPU's own keeps the register of a page that the IOMMU has told
+ * of. */
 static void a_register_stays_for_a_slow_walk_too(void **state)
 {
     (void)state;
@@ -216,8 +218,8 @@ static void a_walk_for_nothing_occupies_the_gpus_walker(void **state)
     routed_destroy(r);
 }
 
-/* And so does one at the host, for a local page that has been answered: another GPU's request waits for it. GPU 2 hangs on
- * another switch; both messages meet on the host's link, the second a cycle behind. */
+/* And so does one at the host, for a local page that has been answered: another GPU's request waits for it. GPU 2 hangs
+ * on another switch; both messages meet on the host's link, the second a cycle behind. */
 static void a_walk_for_nothing_occupies_the_iommus_walker(void **state)
 {
     (void)state;
