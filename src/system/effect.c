@@ -115,7 +115,7 @@ const struct pw_effect_rule pw_effect_rules[] = {
     {"compact.threshold compact.copy compact.bulk_latency", {{"compact.policy", "!none"}}, NULL, false},
     {"compact.threshold", {{0}}, "no program there is frees part of an allocation", false},
     {"compact.bulk_latency", {{"compact.copy", "bulk"}}, NULL, false},
-    {"place.* fabric.gpus_per_switch fabric.header_bytes", {{"gpu.count", "!1"}}, NULL, false},
+    {"place.* fabric.gpus_per_switch fabric.queues fabric.header_bytes", {{"gpu.count", "!1"}}, NULL, false},
     {"iommu.latency fabric.*",
      {{"gpu.count", "!1"}, {"route.policy", "centralized|bypass"}},
      "a single GPU's own walkers find all pages",

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALLOCATION_ALIGNMENT = 2 << 20, REGION_PAGES = 1 << PW_PAGE_2M };
+enum { ALLOCATION_ALIGNMENT = 2 << 20, REGION_PAGES = 1 << PW_PAGE_2M, TABLE_SHARE = 64 };
 
 /* Where a CUDA program's device pointers lie on 64-bit Linux. */
 #define FIRST_ADDRESS 0x7f4000000000ULL
@@ -213,9 +213,11 @@ bool pw_address_space_move(struct pw_address_space *a, pw_vpn vpn, unsigned gpu)
 {
     struct pw_physical_memory *to = pw_physical_memory_at(a->physical, gpu);
     struct pw_physical_memory *from = memory_of(a, pw_page_table_lookup(a->table, vpn).frame);
-    struct pw_frame_request request = request_for(a, vpn, true);
+    struct pw_frame_request request = request_for(a, vpn, true), anywhere = request;
     pw_pfn frame;
-    if (!pw_physical_allocate(to, &request, &frame))
+    anywhere.whole_region = false;
+    anywhere.last_resort = true;
+    if (!pw_physical_allocate(to, &request, &frame) && !pw_physical_allocate(to, &anywhere, &frame))
         return false;
     if (from->manager)
         pw_page_manager_evicting(from->manager, a->asid, vpn);
@@ -345,9 +347,13 @@ static bool map_placed(struct pw_address_space *a, const struct pw_range *r, pw_
                                                                          .page = (vpn.v - r->first) >> a->order,
                                                                          .pages = (r->outer - r->first) >> a->order,
                                                                          .gpus = gpus});
-    for (unsigned i = 0; i < gpus; i++)
-        if (pw_address_space_map_on(a, vpn, (chosen + i) % gpus))
+    for (unsigned i = 0; i < 2 * gpus; i++) { /* those first that keep some for page tables, of which each has all */
+        unsigned gpu = (chosen + i) % gpus;
+        const struct pw_frames *frames = pw_physical_memory_at(a->physical, gpu)->frames;
+        if ((i >= gpus || gpus == 1 || pw_frames_free(frames) > pw_frames_total(frames) / TABLE_SHARE) &&
+            pw_address_space_map_on(a, vpn, gpu))
             return true;
+    }
     return false;
 }
 

@@ -150,6 +150,7 @@ static const struct row rows[] = {
     {"fabric.switch_latency", &four_gpus, "140", "10"},
     {"fabric.link_latency", &four_gpus, "0", "100"},
     {"fabric.host_gb_per_s", &four_gpus, "0", "4"},
+    {"fabric.queues", &four_gpus, "by-class", "shared"},
     {"fabric.request_bytes", &four_gpus, "16", "64"},
     {"fabric.header_bytes", &four_gpus, "16", "64"},
     {"place.policy", &four_arrays, "interleaved", "single"},

@@ -5,7 +5,7 @@
 
 #include "system/config.h"
 
-enum { MB = 1 << 20, PAGES_A_MB = MB / PW_PAGE_BYTES };
+enum { MB = 1 << 20, PAGES_A_MB = MB / PW_PAGE_BYTES, KEPT = 4 * PAGES_A_MB / 64 };
 
 struct world {
     struct memories m;
@@ -121,7 +121,8 @@ static void pages_are_put_where_the_placement_says(void **state)
     }
 }
 
-/* 4 MB each: the first has page tables besides, and the last of 4 MB of pages go to the second. */
+/* 4 MB each: the first has page tables besides and keeps a 64th for more of them, and the last of 4 MB of pages go to
+ * the second. */
 static void a_full_gpu_is_followed_by_the_next_with_room(void **state)
 {
     (void)state;
@@ -132,9 +133,31 @@ static void a_full_gpu_is_followed_by_the_next_with_room(void **state)
     uint64_t tables = pw_page_table_node_bytes(w.space.table) / PW_PAGE_BYTES;
     assert_true(tables > 0);
     for (uint64_t i = 0; i < 4 * PAGES_A_MB; i++)
-        assert_int_equal(gpu_of(&w, a.v + i), i >= 4 * PAGES_A_MB - tables);
-    assert_int_equal(pw_frames_free(w.m.each[0].frames), 0);
-    assert_int_equal(pw_frames_free(w.m.each[1].frames), 4 * PAGES_A_MB - 2 * tables);
+        assert_int_equal(gpu_of(&w, a.v + i), i >= 4 * PAGES_A_MB - tables - KEPT);
+    assert_int_equal(pw_frames_free(w.m.each[0].frames), KEPT);
+    assert_int_equal(pw_frames_free(w.m.each[1].frames), 4 * PAGES_A_MB - 2 * tables - KEPT);
+    tear_down(&w);
+}
+
+/* Every GPU has a copy of every node of the page tables, a full one too: what is allocated when the first has no room
+ * for pages any more still gets tables there. In the end what was kept goes to pages as well. */
+static void a_full_gpu_has_room_for_page_tables(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up(&w, 4 * MB, "single");
+    pw_vpn a = allocate(&w, 4 * MB), b = allocate(&w, 6 * MB);
+    assert_int_equal(back(&w), PW_OK);
+    assert_int_equal(gpu_of(&w, a.v), 0);
+    assert_int_equal(gpu_of(&w, b.v), 1);
+    assert_int_equal(gpu_of(&w, b.v + 6 * PAGES_A_MB - 1), 2);
+    uint64_t left = 0;
+    for (unsigned i = 0; i < 3; i++)
+        left += pw_frames_free(w.m.each[i].frames);
+    allocate(&w, left * PW_PAGE_BYTES - 3 * PW_PAGE_BYTES); /* one node on each */
+    assert_int_equal(back(&w), PW_OK);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(pw_frames_free(w.m.each[i].frames), 0);
     tear_down(&w);
 }
 
@@ -242,6 +265,7 @@ int main(void)
         cmocka_unit_test(numbers_have_as_many_bits_as_a_memory_needs),
         cmocka_unit_test(pages_are_put_where_the_placement_says),
         cmocka_unit_test(a_full_gpu_is_followed_by_the_next_with_room),
+        cmocka_unit_test(a_full_gpu_has_room_for_page_tables),
         cmocka_unit_test(no_room_anywhere_is_an_error_that_counts_all_memories),
         cmocka_unit_test(a_page_moves_with_what_it_may_not_be_used_for),
         cmocka_unit_test(a_page_stays_where_there_is_no_room_for_it),
