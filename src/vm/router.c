@@ -131,11 +131,9 @@ void pw_router_walked(void *router, uint32_t id, struct pw_translation translati
     pw_cycle begun = pw_walker_begun(r->walker, id);
     q->under_way &= (uint8_t)~PW_ROUTE_GMMU;
     struct times times = {.queue = begun - q->asked, .walk = now - begun};
-    if (q->answered) {
-        r->counters[q->asid].discarded_walks++;
-    } else if (is_local(r, q->asid, q->vpn, translation)) {
+    if (!q->answered && is_local(r, q->asid, q->vpn, translation)) {
         answer(r, id, translation, times, begun, now);
-    } else if (q->under_way) {
+    } else if (q->answered || q->under_way) {
         r->counters[q->asid].discarded_walks++;
     } else {
         q->times = times;

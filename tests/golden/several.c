@@ -147,7 +147,7 @@ static void check_all_is_local(const char *const *sets)
         assert_true(metric(r, "gpu0.route.local") > 0);
         assert_true(metric(r, "gpu0.route.remote") == 0);
         assert_true(metric(r, "gpu0.route.local_share") == 100);
-        if (strcmp(designs[i], "centralized") && strcmp(designs[i], "bypass"))
+        if (strcmp(designs[i], "centralized") != 0 && strcmp(designs[i], "bypass") != 0)
             assert_true(metric(r, "gpu0.route.iommu_walks") == 0);
         pw_result_free(r);
     }

@@ -37,9 +37,9 @@ static uint32_t deal(enum pw_place_ctas how, uint32_t ctas, unsigned gpus, uint3
 
 static void check_blocks(uint32_t ctas, unsigned gpus, uint32_t sms)
 {
-    uint32_t each = (ctas + sms * gpus - 1) / (sms * gpus) * sms;
+    uint32_t all = sms * gpus, each = all ? (ctas + all - 1) / all * sms : 0;
     for (uint32_t cta = 0; cta < ctas; cta++)
-        assert_int_equal(owners[cta], cta / each);
+        assert_int_equal(owners[cta], each ? cta / each : (uint32_t)MOST_GPUS);
 }
 
 static void check_interleaved(uint32_t ctas, unsigned gpus)

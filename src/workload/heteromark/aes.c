@@ -163,7 +163,7 @@ static void encrypt_kernel(struct pw_warp *w, const void *arguments)
     for (uint32_t round = 1; round < g->rounds; round++) {
         sub_bytes(w, g, mask, state);
         shift_rows(state);
-        for (uint8_t byte = 0; byte < BLOCK; byte = (uint8_t)(byte + 5)) {
+        for (uint32_t byte = 0; byte < BLOCK; byte += 5) {
             pw_use_all_but(w, (uint8_t)(BLOCK - 1 - byte));
             pw_compute(w, byte < BLOCK - 1 ? 4 : 78 - 12);
         }

@@ -186,9 +186,11 @@ static void move_centres(const struct pw_kmeans *g, const float *points, const i
         for (uint32_t j = 0; j < n; j++)
             sums[(uint32_t)membership[point] * n + j] += points[point * n + j];
     }
-    for (uint32_t i = 0; i < g->cluster_count * n; i++)
-        if (members[i / n])
-            centres[i] = sums[i] / (float)members[i / n];
+    for (uint32_t i = 0; i < g->cluster_count * n; i++) {
+        uint32_t cluster = i / n;
+        if (members[cluster])
+            centres[i] = sums[i] / (float)members[cluster];
+    }
 }
 
 /* Of the last iteration, from the points as they were read, not from the inverted array. */
