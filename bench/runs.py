@@ -50,6 +50,10 @@ def _rows():
     for table in ("64MB", "1GB", "4GB", "16GB"):  # 256 MB is above
         for design in ("ideal-tlb", "gpu-mmu"):
             yield Row(f"gather {design}, {table}", "volta", design, f"gather:iterations=4:table={table}")
+    for program in ("relu:scale=0.5", "stencil2d:rows=1152"):  # the links full of data; the host's walkers short
+        for gpus in (1, 4, 16):
+            yield Row(f"{program.split(':')[0]} bypass, {gpus} GPU{'s' * (gpus > 1)}", "mgpu4", "bypass", program,
+                      settings=(f"gpu.count={gpus}",))
 
 
 ROWS = list(_rows())
