@@ -87,12 +87,10 @@ static void touch(void *node, unsigned gpu, pw_asid asid, pw_vpn vpn)
     pw_vpn page = {vpn.v >> space->order << space->order};
     if (!pw_address_space_awaits_touch(space, page))
         return;
-    for (unsigned i = 0; i < s->node_count; i++) {
-        const struct pw_node *n = &s->nodes[(gpu + i) % s->node_count];
-        if (!pw_address_space_map_on(space, page, n->index))
-            continue;
-        if (n->manager)
-            pw_page_manager_arrived(n->manager, asid, page, (pw_vpn){page.v + (1ULL << space->order)});
+    if (pw_address_space_map_near(space, page, gpu, &gpu)) {
+        struct pw_page_manager *manager = s->nodes[gpu].manager;
+        if (manager)
+            pw_page_manager_arrived(manager, asid, page, (pw_vpn){page.v + (1ULL << space->order)});
         return;
     }
     struct pw_error err;

@@ -209,6 +209,19 @@ bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn)
     return pw_address_space_map_on(a, vpn, 0);
 }
 
+bool pw_address_space_map_near(struct pw_address_space *a, pw_vpn vpn, unsigned gpu, unsigned *out_gpu)
+{
+    unsigned gpus = pw_physical_memories(a->physical);
+    for (unsigned i = gpus > 1 ? 0 : gpus; i < 2 * gpus; i++) {
+        *out_gpu = (gpu + i) % gpus;
+        const struct pw_frames *frames = pw_physical_memory_at(a->physical, *out_gpu)->frames;
+        bool has_spare = pw_frames_free(frames) > pw_frames_total(frames) / TABLE_SHARE;
+        if ((has_spare || i >= gpus) && pw_address_space_map_on(a, vpn, *out_gpu))
+            return true;
+    }
+    return false;
+}
+
 bool pw_address_space_move(struct pw_address_space *a, pw_vpn vpn, unsigned gpu)
 {
     struct pw_physical_memory *to = pw_physical_memory_at(a->physical, gpu);
@@ -336,7 +349,7 @@ bool pw_address_space_collides(const struct pw_address_space *a, uint64_t bytes)
     return a->live < a->range_count && bytes > (a->ranges[a->live].first << PW_PAGE_SHIFT) - a->next;
 }
 
-/* In the memory of the GPU that the placement names, or of the next one that has room. */
+/* On the GPU that the placement names, if it has room. */
 static bool map_placed(struct pw_address_space *a, const struct pw_range *r, pw_vpn vpn)
 {
     unsigned gpus = pw_physical_memories(a->physical), chosen = 0;
@@ -347,14 +360,7 @@ static bool map_placed(struct pw_address_space *a, const struct pw_range *r, pw_
                                                                          .page = (vpn.v - r->first) >> a->order,
                                                                          .pages = (r->outer - r->first) >> a->order,
                                                                          .gpus = gpus});
-    for (unsigned i = 0; i < 2 * gpus; i++) { /* those first that keep some for page tables, of which each has all */
-        unsigned gpu = (chosen + i) % gpus;
-        const struct pw_frames *frames = pw_physical_memory_at(a->physical, gpu)->frames;
-        if ((i >= gpus || gpus == 1 || pw_frames_free(frames) > pw_frames_total(frames) / TABLE_SHARE) &&
-            pw_address_space_map_on(a, vpn, gpu))
-            return true;
-    }
-    return false;
+    return pw_address_space_map_near(a, vpn, chosen, &chosen);
 }
 
 static enum pw_status map_next(struct pw_address_space *a, struct pw_range *r, struct pw_error *err)

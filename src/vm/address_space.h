@@ -108,6 +108,9 @@ enum pw_status pw_address_space_back(struct pw_address_space *a, pw_vaddr base, 
 bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn);
 /* The same in the memory of one GPU, which must have room. */
 bool pw_address_space_map_on(struct pw_address_space *a, pw_vpn vpn, unsigned gpu);
+/* On this GPU or the next one that has room. Every GPU has all page tables, so those that would keep some memory for
+ * them come first. */
+bool pw_address_space_map_near(struct pw_address_space *a, pw_vpn vpn, unsigned gpu, unsigned *out_gpu);
 /* Moves a mapped page to a frame of another GPU; its large page ends with that, and it may become part of one there.
  * False when there is no frame, and then the page is where it was. */
 bool pw_address_space_move(struct pw_address_space *a, pw_vpn vpn, unsigned gpu);
