@@ -34,19 +34,6 @@ static enum pw_status release(void *backend, uint32_t id, pw_vaddr base, uint64_
     return e->observer.freed ? e->observer.freed(e->observer.context, id, err) : PW_OK;
 }
 
-static inline uint32_t words_of(struct pw_op op)
-{
-    switch (op.kind) {
-    case PW_OP_LOAD:
-    case PW_OP_STORE:
-    case PW_OP_ATOMIC:
-    case PW_OP_ATOMIC_RETURN:
-        return op.form == PW_FORM_AFFINE ? 3 : 1 + pw_lane_count(op.count_or_mask);
-    default:
-        return 1;
-    }
-}
-
 /* Consumes the warp's buffer; returns whether it ends at a barrier. */
 static bool consume(struct executor *e, struct pw_warp *w)
 {
@@ -56,14 +43,14 @@ static bool consume(struct executor *e, struct pw_warp *w)
         const uint64_t *at = &w->words[w->read];
         struct pw_op op;
         memcpy(&op, at, sizeof op);
-        uint32_t words = words_of(op);
+        uint32_t words = pw_op_words(op);
         if (e->observer.visit)
             e->observer.visit(e->observer.context, w, &op, at + 1);
         if (words > 1) {
             e->counts.memory_instructions++;
             e->counts.lane_accesses += pw_lane_count(op.count_or_mask);
         }
-        e->counts.warp_instructions += op.kind == PW_OP_COMPUTE ? op.count_or_mask : 1;
+        e->counts.warp_instructions += pw_op_instructions(op);
         for (uint32_t i = 0; i < words; i++)
             hash = (hash ^ at[i]) * UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
         last = op.kind;

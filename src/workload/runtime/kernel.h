@@ -14,13 +14,7 @@
 #define PW_WORKLOAD_KERNEL_H
 
 #include "sim/types.h"
-
-enum { PW_WARP_LANES = 32 };
-#define PW_ALL_LANES 0xffffffffU
-
-struct pw_dim3 {
-    uint32_t x, y, z;
-};
+#include "trace/op.h"
 
 /* An allocation of the simulated program. `data` is its host copy, NULL with values=off. */
 struct pw_array {
@@ -38,38 +32,7 @@ static inline void pw_swap_arrays(struct pw_array *a, struct pw_array *b)
     *b = swap;
 }
 
-enum pw_op_kind {
-    PW_OP_COMPUTE, /* `count` warp instructions of arithmetic (or shared memory) */
-    PW_OP_LOAD,
-    PW_OP_STORE,
-    PW_OP_ATOMIC,        /* read-modify-write at the L2, result not used */
-    PW_OP_ATOMIC_RETURN, /* the same, and counts as a load in flight */
-    PW_OP_BARRIER,
-    PW_OP_EXIT,
-    PW_OP_KIND_COUNT
-};
-
-enum pw_op_form {
-    PW_FORM_AFFINE, /* lane i accesses base + i * stride: two more words, base and stride */
-    PW_FORM_LANES,  /* one address per active lane, in lane order, follows */
-};
-
-enum { PW_ANY_IN_FLIGHT = 255 };
-
-/* The first word of an operation in a warp's buffer. */
-struct pw_op {
-    uint8_t kind;
-    uint8_t form;
-    uint8_t bytes;           /* accessed per lane: 1, 2, 4, 8 or 16 */
-    uint8_t loads_in_flight; /* may issue once at most this many (the youngest) loads are outstanding; 255: any */
-    uint32_t count_or_mask;  /* instructions (compute), active lanes (memory; never 0) */
-};
-_Static_assert(sizeof(struct pw_op) == 8, "an operation starts with one word");
-
-enum {
-    PW_OP_BUFFER_WORDS = 128,
-    PW_OP_MAX_WORDS = 1 + PW_WARP_LANES, /* header and one address per lane */
-};
+enum { PW_OP_BUFFER_WORDS = 128 };
 
 struct pw_launch;
 
@@ -135,12 +98,6 @@ static inline void pw_access_affine(struct pw_warp *w, enum pw_op_kind kind, uin
         (struct pw_op){.kind = (uint8_t)kind, .form = PW_FORM_AFFINE, .bytes = (uint8_t)bytes, .count_or_mask = mask});
     at[0] = address;
     at[1] = (uint64_t)stride;
-}
-
-/* Full warps are the common case, and counting bits is a function call on a baseline x86-64. */
-static inline uint32_t pw_lane_count(uint32_t mask)
-{
-    return mask == PW_ALL_LANES ? PW_WARP_LANES : (uint32_t)__builtin_popcount(mask);
 }
 
 /* Lane i accesses element index[i] of the array (only active lanes are read). */
