@@ -11,7 +11,7 @@
 #define PW_TRACE_TRACE_H
 
 #include "sim/status.h"
-#include "trace/op.h"
+#include "trace/op_coder.h"
 
 #include <stddef.h>
 
@@ -73,25 +73,27 @@ uint32_t pw_trace_launches(const struct pw_trace *t);
 uint64_t pw_trace_digest(const struct pw_trace *t);
 uint64_t pw_trace_file_bytes(const struct pw_trace *t);
 
+/* Reads every table and block. Opening a trace reads its index alone, and what is damaged elsewhere is found when it is
+ * read. */
+enum pw_status pw_trace_verify(struct pw_trace *t, struct pw_error *err);
+
 /* The warps of one launch. Several may be open at once. */
 struct pw_trace_launch;
 enum pw_status pw_trace_launch_open(struct pw_trace *t, uint32_t launch, struct pw_trace_launch **out,
                                     struct pw_error *err);
 void pw_trace_launch_close(struct pw_trace_launch *l); /* NULL is fine */
 
-enum {
-    PW_TRACE_SEGMENT_BYTES = 2048, /* of a warp's encoded operations that are at hand at one time */
-    PW_TRACE_RECENT = 8,           /* accesses from which the next one's address is told */
-};
+enum { PW_TRACE_SEGMENT_BYTES = 2048 /* of a warp's encoded operations that are at hand at one time */ };
 
 /* A place in a warp's operations. It owns nothing: it may be dropped at any time. */
 struct pw_trace_cursor {
     struct pw_trace_launch *launch;
+    size_t piece; /* of its CTA, where the next segment is (trace/table.h) */
     uint32_t cta, warp;
-    uint32_t block, segment; /* the next to be read */
-    uint16_t read, filled;   /* in `bytes` */
-    bool last;               /* there is no further segment */
-    uint8_t coder[128];      /* state of the decoder (trace/op_coder.h) */
+    uint32_t segment;      /* the next one, in the block's directory */
+    uint16_t read, filled; /* in `bytes` */
+    bool ended;
+    struct pw_op_coder coder;
     uint8_t bytes[PW_TRACE_SEGMENT_BYTES];
 };
 
@@ -101,7 +103,7 @@ enum pw_trace_step { PW_TRACE_STEP_OP, PW_TRACE_STEP_END, PW_TRACE_STEP_FAILED }
 void pw_trace_cursor_start(struct pw_trace_cursor *c, struct pw_trace_launch *l, uint32_t cta, uint32_t warp);
 
 /* The next operation, with its addresses in words (those behind the first). An exit, if one was recorded, is the last.
- * On PW_TRACE_STEP_FAILED, err says why. */
+ * On PW_TRACE_STEP_FAILED, err says why. It runs on a small stack, but for struct pw_error, which has 4 KiB. */
 enum pw_trace_step pw_trace_cursor_next(struct pw_trace_cursor *c, struct pw_op *out_op,
                                         uint64_t out_words[PW_WARP_LANES], struct pw_error *err);
 

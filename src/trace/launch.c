@@ -1,0 +1,122 @@
+/* The warps of a launch: its table, and cursors that take one segment after the other from its blocks. */
+#include "trace/format.h"
+#include "trace/trace_internal.h"
+
+#include <stdlib.h>
+
+enum pw_status pw_trace_launch_open(struct pw_trace *t, uint32_t launch, struct pw_trace_launch **out,
+                                    struct pw_error *err)
+{
+    if (launch >= t->index.launch_count)
+        return pw_fail(err, PW_USER_ERROR, "%s: has no launch %u", t->path, launch);
+    const struct pw_launch_place *place = &t->index.launches[launch];
+    const struct pw_trace_event *event = &t->index.events[place->event];
+    struct pw_trace_launch *l = calloc(1, sizeof *l);
+    uint8_t *raw = malloc(place->table.raw);
+    enum pw_status status = PW_OK;
+    if (!l || !raw) {
+        status = pw_fail_memory(err, "a launch of a trace");
+        goto out;
+    }
+    *l = (struct pw_trace_launch){
+        .trace = t, .number = launch, .ctas = pw_launch_ctas(event), .warps = pw_launch_warps(event)};
+    status = pw_unpack(t->unpacker, &place->table, "a launch's table", raw, &l->checksum, err);
+    if (status != PW_OK)
+        goto out;
+    bool memory;
+    if (!pw_table_read(&l->table, raw, place->table.raw, l->ctas, place->blocks, place->table.offset, &memory))
+        status = memory ? pw_fail_memory(err, "a launch of a trace")
+                        : pw_fail(err, PW_USER_ERROR, "%s: is corrupted: the table of launch %u does not make sense",
+                                  t->path, launch);
+out:
+    free(raw);
+    if (status != PW_OK) {
+        pw_trace_launch_close(l);
+        return status;
+    }
+    *out = l;
+    return PW_OK;
+}
+
+void pw_trace_launch_close(struct pw_trace_launch *l)
+{
+    if (l)
+        pw_table_release(&l->table);
+    free(l);
+}
+
+enum pw_status pw_trace_launch_block(struct pw_trace_launch *l, uint32_t block, const struct pw_block **out,
+                                     struct pw_error *err)
+{
+    struct pw_trace *t = l->trace;
+    uint64_t key = (uint64_t)l->number << 32 | block;
+    *out = pw_block_cache_find(&t->cache, key);
+    if (*out)
+        return PW_OK;
+    struct pw_part part = pw_table_block(&l->table, block);
+    return pw_block_cache_read(&t->cache, t->unpacker, key, &part, l->ctas, l->warps, t->path, out, err);
+}
+
+enum { NOT_FOUND_YET = UINT32_MAX };
+
+void pw_trace_cursor_start(struct pw_trace_cursor *c, struct pw_trace_launch *l, uint32_t cta, uint32_t warp)
+{
+    c->launch = l;
+    c->piece = pw_table_find(&l->table, cta);
+    c->cta = cta;
+    c->warp = warp;
+    c->segment = NOT_FOUND_YET;
+    c->read = c->filled = 0;
+    c->ended = false;
+    pw_op_coder_start(&c->coder, 0);
+}
+
+/* Copies the next segment; at the end there is none. */
+static enum pw_status fill(struct pw_trace_cursor *c, struct pw_error *err)
+{
+    const struct pw_table *table = &c->launch->table;
+    for (; c->piece < table->piece_count && table->pieces[c->piece].cta <= c->cta; c->piece++) {
+        const struct pw_block *b;
+        enum pw_status status = pw_trace_launch_block(c->launch, table->pieces[c->piece].block, &b, err);
+        if (status != PW_OK)
+            return status;
+        if (c->segment == NOT_FOUND_YET)
+            c->segment = pw_directory_find(b->segments, b->count, c->cta, c->warp);
+        const struct pw_segment *s = &b->segments[c->segment];
+        if (c->segment < b->count && s->cta == c->cta && s->warp == c->warp) {
+            memcpy(c->bytes, b->raw + s->at, s->bytes);
+            c->read = 0;
+            c->filled = s->bytes;
+            c->segment++;
+            if (s->fresh)
+                pw_op_coder_start(&c->coder, s->origin);
+            return PW_OK;
+        }
+        c->segment = NOT_FOUND_YET;
+    }
+    c->ended = true;
+    return PW_OK;
+}
+
+_Static_assert(PW_SEGMENT_MOST + PW_OP_CODE_SLACK <= PW_TRACE_SEGMENT_BYTES, "decoding may look behind a segment");
+
+enum pw_trace_step pw_trace_cursor_next(struct pw_trace_cursor *c, struct pw_op *out_op,
+                                        uint64_t out_words[PW_WARP_LANES], struct pw_error *err)
+{
+    if (c->read == c->filled) {
+        if (!c->ended && fill(c, err) != PW_OK)
+            return PW_TRACE_STEP_FAILED;
+        if (c->ended)
+            return PW_TRACE_STEP_END;
+    }
+    const uint8_t *end = c->bytes + c->filled;
+    const uint8_t *at = pw_op_decode(&c->coder, c->bytes + c->read, end, out_op, out_words);
+    if (__builtin_expect(!at || (out_op->kind == PW_OP_EXIT && at != end), 0)) {
+        pw_error_set(err, PW_USER_ERROR, "%s: is corrupted: launch %u, CTA %u, warp %u: not an operation",
+                     c->launch->trace->path, c->launch->number, c->cta, c->warp);
+        return PW_TRACE_STEP_FAILED;
+    }
+    c->read = (uint16_t)(at - c->bytes);
+    c->ended = out_op->kind == PW_OP_EXIT;
+    return PW_TRACE_STEP_OP;
+}
