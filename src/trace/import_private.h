@@ -1,0 +1,48 @@
+/* What the readers of other tools' files have in common. */
+#ifndef PW_TRACE_IMPORT_PRIVATE_H
+#define PW_TRACE_IMPORT_PRIVATE_H
+
+#include "trace/line_input.h"
+
+enum {
+    PW_IMPORT_NAME_BYTES = 256,    /* of a kernel's name, with its end; a longer one is cut */
+    PW_IMPORT_CTAS = 1 << 28,      /* of a grid */
+    PW_IMPORT_BLOCK_THREADS = 1024 /* of a CTA, as CUDA has it */
+};
+
+struct pw_import {
+    const char *path; /* as the user named it */
+    struct pw_trace_writer *out;
+    struct pw_lines_progress progress;
+    bool origin_known;
+};
+
+/* Says which tool wrote the trace; once is enough. */
+void pw_import_set_recorder(struct pw_import *i, const char *recorder);
+
+/* Threads of a block that a CTA can have, CTAs of a grid that can be told apart; 0: neither. */
+uint32_t pw_import_threads(const struct pw_dim3 *block);
+uint32_t pw_import_ctas(const struct pw_dim3 *grid);
+
+/* Lanes that a warp of a CTA with so many threads has. */
+static inline uint32_t pw_import_lanes(uint32_t threads, uint32_t warp)
+{
+    uint32_t left = threads - warp * PW_WARP_LANES;
+    return left >= PW_WARP_LANES ? PW_ALL_LANES : (1U << left) - 1;
+}
+
+/* The writer's failure, or PW_OK. */
+enum pw_status pw_import_check(const struct pw_import *i, struct pw_error *err);
+
+/* A name out of a line, from `at` to the blanks before its newline, cut to fit and without what a terminal obeys. */
+void pw_import_copy_name(const char *at, char out[PW_IMPORT_NAME_BYTES]);
+
+enum pw_status pw_import_kernel(struct pw_import *i, const char *path, struct pw_error *err);
+enum pw_status pw_import_kernelslist(struct pw_import *i, struct pw_error *err);
+enum pw_status pw_import_nvbit(struct pw_import *i, struct pw_error *err);
+
+/* Calls `use` with each kernel's file of a list. */
+typedef enum pw_status pw_kernel_file_fn(void *context, const char *path, struct pw_error *err);
+enum pw_status pw_import_kernel_files(const char *list, pw_kernel_file_fn *use, void *context, struct pw_error *err);
+
+#endif

@@ -1,0 +1,227 @@
+/* Reads the trace of one kernel by Accel-Sim (versions 3 to 5 of its tracer): its head, and the warps of its thread
+ * blocks, which come in any order, each with as many instructions as it says. A block has all its warps and a grid all
+ * its blocks, so that a file that was cut is noticed wherever it was.
+ *
+ * What is lost: constant, texture and surface accesses, local and shared memory and caches' own instructions are
+ * instructions and nothing more; predicates and uniform registers are not in the trace. */
+#include "trace/text_scan.h"
+#include "trace/traceg_instruction.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct kernel {
+    struct pw_import *import;
+    struct pw_lines text;
+    struct pw_traceg_header head;
+    struct pw_traceg_reader reader;
+    uint64_t *seen; /* a bit for each thread block of the grid */
+    uint32_t seen_count;
+    uint32_t cta, warp;
+    uint32_t warps_seen; /* a bit for each of the block */
+    bool in_block, cta_known, warp_known;
+};
+
+static uint32_t warps_of(const struct kernel *k)
+{
+    return (k->head.threads + PW_WARP_LANES - 1) / PW_WARP_LANES;
+}
+
+static enum pw_status read_instructions(struct kernel *k, uint32_t count, struct pw_error *err)
+{
+    struct pw_lines *t = &k->text;
+    struct pw_traceg_reader *r = &k->reader;
+    for (uint32_t left = count; left;) {
+        const char *at;
+        enum pw_status status = pw_lines_next(t, &at, err);
+        if (status != PW_OK)
+            return status;
+        if (!at)
+            return pw_lines_fail(t, err, "the file ends where %u of a warp's %u instructions should follow", left,
+                                 count);
+        if (__builtin_expect(*at <= ' ', 0) && *pw_scan_blanks(at) == '\n') {
+            pw_lines_skip_line(t, at);
+            continue;
+        }
+        if (__builtin_expect(*at == '#' || *at == 'w' || *at == 't', 0))
+            return pw_lines_fail(t, err, "this is not an instruction, but `insts = %u` says that %u more follow", count,
+                                 left);
+        at = pw_traceg_read_instruction(r, at);
+        if (!at)
+            return pw_lines_fail(t, err, "%s", r->problem);
+        if (*at == '\n')
+            t->next = at + 1;
+        else
+            pw_lines_skip_line(t, at);
+        left--;
+        if (__builtin_expect(r->ops.failed, 0))
+            return pw_import_check(k->import, err);
+    }
+    return PW_OK;
+}
+
+static enum pw_status read_warp(struct kernel *k, const char *at, struct pw_error *err)
+{
+    struct pw_lines *t = &k->text;
+    uint32_t count;
+    if (!k->warp_known)
+        return pw_lines_fail(t, err, "`insts` without a `warp` before it");
+    k->warp_known = false;
+    at = pw_scan_number(at, &count);
+    if (!at || *pw_scan_blanks(at) != '\n')
+        return pw_lines_fail(t, err, "`insts` is not a number of 32 bits");
+    pw_lines_skip_line(t, at);
+    k->reader.lanes = pw_import_lanes(k->head.threads, k->warp);
+    k->reader.copy_begun = false;
+    pw_warp_ops_begin(&k->reader.ops, k->cta, k->warp, k->reader.lanes);
+    enum pw_status status = read_instructions(k, count, err);
+    if (status == PW_OK)
+        pw_warp_ops_end(&k->reader.ops);
+    return status == PW_OK && k->reader.ops.failed ? pw_import_check(k->import, err) : status;
+}
+
+static enum pw_status begin_block(struct kernel *k, struct pw_error *err)
+{
+    if (k->in_block)
+        return pw_lines_fail(&k->text, err, "#BEGIN_TB before the #END_TB of the block before");
+    k->in_block = true;
+    k->cta_known = k->warp_known = false;
+    k->warps_seen = 0;
+    return PW_OK;
+}
+
+static enum pw_status place_block(struct kernel *k, const char *at, struct pw_error *err)
+{
+    uint32_t v[3];
+    const struct pw_dim3 *grid = &k->head.grid;
+    if (!k->in_block || k->cta_known)
+        return pw_lines_fail(&k->text, err, "`thread block` without a #BEGIN_TB of its own");
+    at = pw_scan_triple(at, v);
+    if (!at || *pw_scan_blanks(at) != '\n' || v[0] >= grid->x || v[1] >= grid->y || v[2] >= grid->z)
+        return pw_lines_fail(&k->text, err, "this is not a thread block of the grid of (%u,%u,%u)", grid->x, grid->y,
+                             grid->z);
+    k->cta = v[0] + grid->x * (v[1] + grid->y * v[2]);
+    uint64_t bit = UINT64_C(1) << k->cta % 64;
+    if (k->seen[k->cta / 64] & bit)
+        return pw_lines_fail(&k->text, err, "thread block %u,%u,%u comes twice", v[0], v[1], v[2]);
+    k->seen[k->cta / 64] |= bit;
+    k->seen_count++;
+    k->cta_known = true;
+    return PW_OK;
+}
+
+static enum pw_status place_warp(struct kernel *k, const char *at, struct pw_error *err)
+{
+    if (!k->in_block || !k->cta_known)
+        return pw_lines_fail(&k->text, err, "`warp` without a `thread block` before it");
+    at = pw_scan_number(at, &k->warp);
+    if (!at || *pw_scan_blanks(at) != '\n' || k->warp >= warps_of(k))
+        return pw_lines_fail(&k->text, err, "this is not one of a block's %u warps", warps_of(k));
+    if (k->warps_seen & 1U << k->warp)
+        return pw_lines_fail(&k->text, err, "warp %u comes twice in its block", k->warp);
+    k->warps_seen |= 1U << k->warp;
+    k->warp_known = true;
+    return PW_OK;
+}
+
+static enum pw_status end_block(struct kernel *k, struct pw_error *err)
+{
+    if (!k->in_block || !k->cta_known)
+        return pw_lines_fail(&k->text, err, "#END_TB without a thread block before it");
+    uint32_t seen = (uint32_t)__builtin_popcount(k->warps_seen);
+    if (seen != warps_of(k))
+        return pw_lines_fail(&k->text, err, "the block has %u of its %u warps", seen, warps_of(k));
+    k->in_block = false;
+    pw_trace_write_cta_end(k->import->out, k->cta);
+    return PW_OK;
+}
+
+/* A line that is no instruction. */
+static enum pw_status read_line(struct kernel *k, const char *at, struct pw_error *err)
+{
+    const char *line = at, *value;
+    enum pw_status status = PW_OK;
+    at = pw_scan_blanks(at);
+    if ((value = pw_scan_text(at, "insts = ")))
+        return read_warp(k, value, err);
+    if ((value = pw_scan_text(at, "warp = ")))
+        status = place_warp(k, value, err);
+    else if ((value = pw_scan_text(at, "thread block = ")))
+        status = place_block(k, value, err);
+    else if (pw_scan_text(at, "#BEGIN_TB"))
+        status = begin_block(k, err);
+    else if (pw_scan_text(at, "#END_TB"))
+        status = end_block(k, err);
+    else if (*at != '#' && *at != '\n')
+        status = pw_lines_fail(&k->text, err,
+                               k->in_block && k->warps_seen
+                                   ? "this is not understood here; are there more lines than `insts` says?"
+                                   : "this is not understood here");
+    if (status == PW_OK)
+        pw_lines_skip_line(&k->text, line);
+    return status;
+}
+
+static enum pw_status read_blocks(struct kernel *k, struct pw_error *err)
+{
+    for (;;) {
+        const char *at;
+        enum pw_status status = pw_lines_next(&k->text, &at, err);
+        if (status == PW_OK && !at)
+            break;
+        if (status == PW_OK)
+            status = read_line(k, at, err);
+        if (status != PW_OK)
+            return status;
+    }
+    if (k->in_block)
+        return pw_lines_fail(&k->text, err, "the file ends before the #END_TB of a thread block");
+    if (k->seen_count < k->head.ctas)
+        return pw_lines_fail(&k->text, err, "the file ends after %u of the grid's %u thread blocks", k->seen_count,
+                             k->head.ctas);
+    return PW_OK;
+}
+
+static enum pw_status begin_launch(struct kernel *k, struct pw_error *err)
+{
+    const struct pw_traceg_header *h = &k->head;
+    struct pw_traceg_reader *r = &k->reader;
+    char recorder[96];
+    snprintf(recorder, sizeof recorder, "Accel-Sim tracer %u%s%s%s", h->version, *h->nvbit ? " (NVBit " : "", h->nvbit,
+             *h->nvbit ? ")" : "");
+    pw_import_set_recorder(k->import, recorder);
+    pw_warp_ops_init(&r->ops, k->import->out);
+    r->ops.whole_warps = h->binary_version && h->binary_version < 70;
+    r->line_numbers = h->line_numbers;
+    r->shared_base = h->shared_base;
+    r->local_base = h->local_base;
+    k->seen = calloc(h->ctas / 64 + 1, sizeof *k->seen);
+    if (!k->seen)
+        return pw_fail_memory(err, "a grid");
+    pw_trace_write_launch(k->import->out, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH,
+                                                                   .name = h->name,
+                                                                   .grid = h->grid,
+                                                                   .block = h->block,
+                                                                   .shared_bytes = h->shared_bytes,
+                                                                   .registers = h->registers});
+    return pw_import_check(k->import, err);
+}
+
+enum pw_status pw_import_kernel(struct pw_import *i, const char *path, struct pw_error *err)
+{
+    struct kernel *k = calloc(1, sizeof *k);
+    if (!k)
+        return pw_fail_memory(err, "reading a trace");
+    k->import = i;
+    enum pw_status status = pw_lines_open(&k->text, path, &i->progress, err);
+    if (status == PW_OK)
+        status = pw_traceg_read_header(&k->text, &k->head, err);
+    if (status == PW_OK)
+        status = begin_launch(k, err);
+    if (status == PW_OK)
+        status = read_blocks(k, err);
+    pw_lines_close(&k->text);
+    free(k->seen);
+    free(k);
+    return status;
+}

@@ -1,0 +1,270 @@
+/* Reads instructions (traceg_instruction.h). Nearly all of a trace is read here: a line is read once, from left to
+ * right. */
+#include "trace/traceg_instruction.h"
+
+#include "trace/text_scan.h"
+
+enum { MOST_REGISTERS = 16 /* in a list; the tracer writes at most 1 and 5 */ };
+
+enum { MODE_LIST, MODE_STRIDE, MODE_DIFFERENCES };
+
+struct instruction {
+    uint64_t pc;
+    uint32_t mask;
+    uint32_t result_count, source_count;
+    uint8_t results[MOST_REGISTERS], sources[MOST_REGISTERS];
+    const struct pw_sass *sass;
+};
+
+static const char *refuse(struct pw_traceg_reader *r, const char *problem)
+{
+    r->problem = problem;
+    return NULL;
+}
+
+/* The next field, where a field ends here. */
+static inline const char *next_field(const char *at)
+{
+    if (__builtin_expect(at && at[0] == ' ' && at[1] > ' ', 1))
+        return at + 1;
+    return at && pw_scan_ends(*at) ? pw_scan_blanks(at) : NULL;
+}
+
+/* A small number that is nearly always one digit. */
+static inline const char *read_small(const char *at, uint32_t *out)
+{
+    if (__builtin_expect(at[0] >= '0' && at[0] <= '9' && at[1] == ' ', 1)) {
+        *out = (uint32_t)(at[0] - '0');
+        return at + 1;
+    }
+    return pw_scan_number(at, out);
+}
+
+static const char *read_registers(const char *at, uint32_t *out_count, uint8_t out[MOST_REGISTERS])
+{
+    at = next_field(read_small(at, out_count));
+    if (!at || *out_count > MOST_REGISTERS)
+        return NULL;
+    for (uint32_t i = 0; i < *out_count; i++) {
+        uint32_t number = 0, digits = 0;
+        if (*at++ != 'R')
+            return NULL;
+        for (; *at >= '0' && *at <= '9' && digits < 4; at++, digits++)
+            number = number * 10 + (uint32_t)(*at - '0');
+        if (!digits || number > PW_SASS_RZ || !(at = next_field(at)))
+            return NULL;
+        out[i] = (uint8_t)number;
+    }
+    return at;
+}
+
+static const char *read_head(struct pw_traceg_reader *r, const char *at, struct instruction *in)
+{
+    uint64_t mask, line;
+    at = pw_scan_blanks(at);
+    if (r->line_numbers && !(at = next_field(pw_scan_decimal(at, &line))))
+        return refuse(r, "the line number that an instruction begins with is not a decimal number");
+    at = next_field(pw_scan_hex_plain(at, &in->pc));
+    if (!at)
+        return refuse(r, "the PC is not a hexadecimal number");
+    at = next_field(pw_scan_hex_plain(at, &mask));
+    if (!at || mask > UINT32_MAX)
+        return refuse(r, "the mask is not a hexadecimal number of 32 bits");
+    in->mask = (uint32_t)mask;
+    if (in->mask & ~r->lanes)
+        return refuse(r, "the mask has lanes that the block has no threads for");
+    at = read_registers(at, &in->result_count, in->results);
+    if (!at)
+        return refuse(r, "the destination registers are not a count and R0 to R255");
+    in->sass = pw_sass_find(&r->names, at, &at);
+    if (!in->sass || !(at = next_field(at)))
+        return refuse(r, "the instruction has no name");
+    at = read_registers(at, &in->source_count, in->sources);
+    return at ? at : refuse(r, "the source registers are not a count and R0 to R255");
+}
+
+static void use_registers(struct pw_traceg_reader *r, const struct instruction *in)
+{
+    const struct pw_sass *s = in->sass;
+    for (uint32_t i = 0; i < in->source_count; i++) {
+        uint32_t count = i < PW_SASS_SOURCES ? s->sources[i] : 1;
+        if (s->wide && i == 2)
+            count = 2;
+        pw_warp_ops_use(&r->ops, in->sources[i], count);
+    }
+    for (uint32_t i = 0; i < in->result_count; i++)
+        pw_warp_ops_use(&r->ops, in->results[i], s->results);
+}
+
+static const char *read_list(struct pw_traceg_reader *r, const char *at, uint32_t count)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        at = next_field(pw_scan_hex(at, &r->addresses[i]));
+        if (!at)
+            return refuse(r, "there is not one hexadecimal address for each active lane");
+        all |= r->addresses[i];
+    }
+    return all >> PW_TRACE_ADDRESS_BITS ? refuse(r, "an address has more than 57 bits") : at;
+}
+
+static const char *read_differences(struct pw_traceg_reader *r, const char *at, uint32_t count)
+{
+    uint64_t address;
+    at = next_field(pw_scan_hex(at, &address));
+    if (!at)
+        return refuse(r, "the base is not a hexadecimal address");
+    uint64_t all = address;
+    r->addresses[0] = address;
+    for (uint32_t i = 1; i < count; i++) {
+        int64_t difference;
+        at = next_field(pw_scan_signed(at, &difference));
+        if (!at)
+            return refuse(r, "there is not one difference for each active lane after the first");
+        address += (uint64_t)difference;
+        all |= address;
+        r->addresses[i] = address;
+    }
+    return all >> PW_TRACE_ADDRESS_BITS ? refuse(r, "an address has more than 57 bits") : at;
+}
+
+/* The first address is the base of the first active lane, and *out_stride is between lanes. */
+static const char *read_stride(struct pw_traceg_reader *r, const char *at, uint32_t mask, int64_t *out_stride)
+{
+    const int64_t end = INT64_C(1) << PW_TRACE_ADDRESS_BITS;
+    int64_t stride;
+    at = next_field(pw_scan_hex(at, &r->addresses[0]));
+    if (at)
+        at = next_field(pw_scan_signed(at, &stride));
+    if (!at)
+        return refuse(r, "base and stride are not a hexadecimal address and a decimal number");
+    *out_stride = stride;
+    if (!mask)
+        return at;
+    uint32_t run = mask >> __builtin_ctz(mask), count = pw_lane_count(mask);
+    if (run & (run + 1))
+        return refuse(r, "base and stride are given for active lanes that are not one run");
+    if (count == 1)
+        *out_stride = stride = 0;
+    if (r->addresses[0] >= (uint64_t)end || stride >= end || stride <= -end)
+        return refuse(r, "an address has more than 57 bits");
+    int64_t last = (int64_t)r->addresses[0] + (count - 1) * stride;
+    return last < 0 || last >= end ? refuse(r, "an address has more than 57 bits") : at;
+}
+
+/* Shared or local memory, by the window that a generic address lies in. */
+static bool is_outside(const struct pw_traceg_reader *r, const struct pw_sass *s)
+{
+    uint64_t address = r->addresses[0];
+    if (s->kind == PW_SASS_COPY && address < PW_SASS_WINDOW_BYTES)
+        return true;
+    if (!s->generic && s->kind != PW_SASS_COPY)
+        return false;
+    return (r->shared_base && address - r->shared_base < PW_SASS_WINDOW_BYTES) ||
+           (r->local_base && address - r->local_base < PW_SASS_WINDOW_BYTES);
+}
+
+static void write_access(struct pw_traceg_reader *r, const struct instruction *in, bool stride_known, int64_t stride)
+{
+    const struct pw_sass *s = in->sass;
+    bool result = in->result_count && in->results[0] != PW_SASS_RZ;
+    if (!in->mask || is_outside(r, s)) {
+        r->copy_begun = s->kind == PW_SASS_COPY;
+        r->copy_pc = in->pc;
+        r->copy_mask = in->mask;
+        pw_warp_ops_count(&r->ops);
+        return;
+    }
+    if (stride_known) {
+        uint64_t base = r->addresses[0] - (uint64_t)__builtin_ctz(in->mask) * (uint64_t)stride;
+        pw_warp_ops_affine(&r->ops, s, result, in->mask, base, stride);
+    } else {
+        pw_warp_ops_access(&r->ops, s, result, in->mask, r->addresses);
+    }
+    if (result && s->kind != PW_SASS_STORE)
+        pw_warp_ops_fill(&r->ops, in->results[0], s->results);
+}
+
+/* The immediate, which versions before 5 do not write, and the end of the line. */
+static const char *read_immediate(struct pw_traceg_reader *r, const char *at, int64_t *out)
+{
+    *out = 0;
+    if (*at != '\n')
+        at = next_field(pw_scan_signed(at, out));
+    if (!at || *at != '\n')
+        return refuse(r, "what follows the addresses is not one immediate; are there more than active lanes?");
+    return at;
+}
+
+static const char *read_access(struct pw_traceg_reader *r, const char *at, const struct instruction *in)
+{
+    uint32_t width, mode, count = pw_lane_count(in->mask);
+    int64_t stride = 0, immediate;
+    if (!in->sass->bytes)
+        return refuse(r, "a lane accesses at most 16 bytes");
+    at = next_field(read_small(at, &width));
+    if (!at || !width)
+        return refuse(r, "an access has no width and addresses");
+    at = next_field(read_small(at, &mode));
+    if (!at || mode > MODE_DIFFERENCES)
+        return refuse(r, "the mode of the addresses is not 0, 1 or 2");
+    at = mode == MODE_STRIDE ? read_stride(r, at, in->mask, &stride)
+         : mode == MODE_LIST ? read_list(r, at, count)
+                             : read_differences(r, at, count);
+    if (!at || !(at = read_immediate(r, at, &immediate)))
+        return NULL;
+    bool second = r->copy_begun && in->pc == r->copy_pc && in->mask == r->copy_mask;
+    r->copy_begun = false;
+    if (second)
+        pw_warp_ops_uncount(&r->ops);
+    use_registers(r, in);
+    write_access(r, in, mode == MODE_STRIDE, stride);
+    return at;
+}
+
+static const char *read_control(struct pw_traceg_reader *r, const char *at, const struct instruction *in)
+{
+    uint32_t width;
+    int64_t immediate;
+    at = next_field(read_small(at, &width));
+    if (!at || width)
+        return refuse(r, "a barrier or wait has addresses");
+    if (!(at = read_immediate(r, at, &immediate)))
+        return NULL;
+    if (in->sass->kind == PW_SASS_WAIT)
+        pw_warp_ops_wait_copies(&r->ops, (uint64_t)immediate);
+    else if (in->mask && !immediate)
+        pw_warp_ops_barrier(&r->ops, in->mask);
+    else
+        pw_warp_ops_count(&r->ops);
+    return at;
+}
+
+const char *pw_traceg_read_instruction(struct pw_traceg_reader *r, const char *at)
+{
+    struct instruction in;
+    at = read_head(r, at, &in);
+    if (!at)
+        return NULL;
+    if (pw_sass_is_access(in.sass)) {
+        if (in.sass->kind != PW_SASS_COPY)
+            r->copy_begun = false;
+        return read_access(r, at, &in);
+    }
+    r->copy_begun = false;
+    use_registers(r, &in);
+    switch (in.sass->kind) {
+    case PW_SASS_WAIT:
+    case PW_SASS_BARRIER:
+        return read_control(r, at, &in);
+    case PW_SASS_COMMIT:
+        pw_warp_ops_commit(&r->ops);
+        return at;
+    case PW_SASS_EXIT:
+        pw_warp_ops_exit(&r->ops, in.mask);
+        return at;
+    default:
+        pw_warp_ops_count(&r->ops);
+        return at;
+    }
+}

@@ -1,0 +1,35 @@
+/* One instruction of a warp in a kernel's trace by Accel-Sim, a line of text:
+ *
+ *     [line] PC mask results [R1 …] NAME sources [R2 …] width [mode addresses] [immediate]
+ *
+ * PC and mask are hexadecimal. An address field follows a width above 0, in one of three modes: an address for each
+ * active lane; base and stride of one run of active lanes; base and the difference of each active lane's address from
+ * that of the active lane before it. What follows the registers of an instruction that is no access to global memory,
+ * no barrier and no wait is not looked at.
+ *
+ * The tracer writes LDGSTS twice, with the address in shared memory and with that in global memory. Both lines
+ * together are one instruction. */
+#ifndef PW_TRACE_TRACEG_INSTRUCTION_H
+#define PW_TRACE_TRACEG_INSTRUCTION_H
+
+#include "trace/traceg_header.h"
+#include "trace/warp_ops.h"
+
+struct pw_traceg_reader {
+    struct pw_warp_ops ops;
+    struct pw_sass_cache names;
+    uint32_t lanes; /* of the warp */
+    bool line_numbers;
+    bool copy_begun; /* the line before was the first of an LDGSTS */
+    uint32_t copy_mask;
+    uint64_t copy_pc;
+    uint64_t shared_base, local_base;
+    const char *problem; /* of the line that was not understood */
+    uint64_t addresses[PW_WARP_LANES];
+};
+
+/* Reads the instruction that a line begins with and gives it to the warp under way. NULL: it is not understood, and
+ * `problem` says why. Returns a place in the line. */
+const char *pw_traceg_read_instruction(struct pw_traceg_reader *r, const char *at);
+
+#endif
