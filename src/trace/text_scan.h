@@ -1,8 +1,8 @@
 /* Numbers and words out of a line of text, eight bytes at a time.
  *
- * A line ends with its newline, and PW_LINES_SLACK bytes behind it may be read (trace/line_input.h), so that nothing here
- * looks for an end. A carriage return counts as a blank. Every function returns the place behind what it read, or NULL
- * where that is not what the line has there. */
+ * A line ends with its newline, and PW_LINES_SLACK bytes behind it may be read (trace/line_input.h), so that nothing
+ * here looks for an end. A carriage return counts as a blank. Every function returns the place behind what it read, or
+ * NULL where that is not what the line has there. */
 #ifndef PW_TRACE_TEXT_SCAN_H
 #define PW_TRACE_TEXT_SCAN_H
 

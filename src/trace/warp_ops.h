@@ -9,8 +9,8 @@
  *
  * A barrier is one for the warp once all its lanes that have not left have come: where lanes come one part after the
  * other, the parts before the last are instructions. The model lets a CTA on when all its warps that have not left have
- * come, so that no trace can make it wait for ever, whatever barriers are in it. Barriers by another number than 0 or of
- * a part of the CTA, which have an immediate other than 0, are instructions.
+ * come, so that no trace can make it wait for ever, whatever barriers are in it. Barriers by another number than 0 or
+ * of a part of the CTA, which have an immediate other than 0, are instructions.
  *
  * A warp's last instruction is its EXIT; those before it, of lanes that leave earlier, are instructions. A warp whose
  * trace ends otherwise leaves after its last instruction. */
