@@ -44,7 +44,7 @@ const struct pw_cli_command *pw_cli_find(const char *name);
 
 extern const struct pw_cli_command pw_cli_run_command, pw_cli_compare_command, pw_cli_advise_command,
     pw_cli_touch_command, pw_cli_list_command, pw_cli_workload_command, pw_cli_claims_command, pw_cli_diff_command,
-    pw_cli_export_command, pw_cli_reproduce_command, pw_cli_show_command, pw_cli_help_command;
+    pw_cli_export_command, pw_cli_reproduce_command, pw_cli_show_command, pw_cli_trace_command, pw_cli_help_command;
 
 /* Puts the flags of argv[1..argc) into `arguments` and moves what is no flag to argv[0..*out_rest). Returns false when
  * there is nothing more to do (help was asked for, or a mistake reported); *out_status is then the exit code. */

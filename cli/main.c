@@ -19,6 +19,7 @@ const struct pw_cli_command *const pw_cli_commands[] = {
     &pw_cli_reproduce_command,
     &pw_cli_claims_command,
     &pw_cli_workload_command,
+    &pw_cli_trace_command,
     &pw_cli_touch_command,
     &pw_cli_list_command,
     &pw_cli_show_command,

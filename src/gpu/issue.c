@@ -55,10 +55,10 @@ static uint8_t allowed_in_flight(const struct pw_gpu *g, const struct pw_op *op)
     return is_load(op->kind) && op->loads_in_flight > limit ? limit : op->loads_in_flight;
 }
 
-static void fail_overrun(const struct pw_gpu *g, const struct pw_warp *w)
+static void fail(const struct pw_gpu *g, const struct pw_warp *w)
 {
     struct pw_error err;
-    pw_warp_fail_overrun(w, &err);
+    pw_warp_failure(w, &err);
     g->wiring.failed(g->wiring.node, &err);
 }
 
@@ -68,7 +68,7 @@ void pw_sm_prepare_warp(struct pw_sm *sm, uint32_t slot, pw_cycle now)
     struct pw_sm_warp *w = &sm->warps[slot];
     if (w->next == w->end) {
         if (__builtin_expect(!pw_warp_refill(w->warp), 0))
-            fail_overrun(sm->gpu, w->warp);
+            fail(sm->gpu, w->warp);
         w->next = 0;
         w->end = w->warp->write;
     }

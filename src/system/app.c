@@ -105,8 +105,14 @@ static uint64_t backend_issued(void *backend)
     return pw_system_app_issued(a->system, a->index);
 }
 
+static bool backend_interrupted(void *backend)
+{
+    const struct pw_app *a = backend;
+    return a->system->spec->interrupted && *a->system->spec->interrupted;
+}
+
 static const struct pw_backend timed_backend = {pw_app_alloc,    pw_app_free,   backend_launch, backend_issued,
-                                                pw_app_prefetch, pw_app_advise, pw_app_protect};
+                                                pw_app_prefetch, pw_app_advise, pw_app_protect, backend_interrupted};
 
 static enum pw_status create_host(struct pw_app *a, struct pw_error *err)
 {

@@ -68,12 +68,27 @@ static const char *copy(struct box *b, const char *string)
     return bytes ? strcpy(bytes, string) : NULL;
 }
 
+/* What the machine and each program have to say of themselves, joined by "; "; NULL: nothing. */
+static const char *notes(struct box *b, const struct pw_system *s)
+{
+    const char *all = *s->config.machine_note ? copy(b, s->config.machine_note) : NULL;
+    for (unsigned i = 0; i < s->app_count; i++) {
+        const char *note = s->apps[i].host ? pw_host_get_note(s->apps[i].host) : "";
+        size_t length = strlen(note) + (all ? strlen(all) : 0) + sizeof "; ";
+        char *joined = *note ? take(b, length, 1) : NULL;
+        if (joined)
+            snprintf(joined, length, "%s%s%s", all ? all : "", all ? "; " : "", note);
+        all = joined ? joined : all;
+    }
+    return all;
+}
+
 static void add_made(struct box *b, const struct pw_system *s)
 {
     const struct pw_run_spec *spec = s->spec;
     b->result.made = (struct pw_made){.core_version = copy(b, pw_core_version()),
                                       .command = copy(b, spec->command),
-                                      .note = copy(b, *s->config.machine_note ? s->config.machine_note : NULL),
+                                      .note = notes(b, s),
                                       .kernels = copy(b, spec->kernels),
                                       .warmup = spec->warmup,
                                       .interval = spec->interval,

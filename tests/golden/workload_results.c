@@ -19,7 +19,7 @@ static void every_workload_verifies_at_odd_sizes_and_seeds(void **state)
         for (uint64_t seed = 1; seed <= 3; seed++)
             run(workload_cases[i], seed, NULL);
     for (const struct pw_workload *const *w = pw_workloads; *w; w++) {
-        bool covered = false;
+        bool covered = (*w)->required; /* it has no results of its own */
         for (size_t i = 0; i < sizeof workload_cases / sizeof workload_cases[0]; i++)
             covered |= !strncmp(workload_cases[i], (*w)->name, strlen((*w)->name)) &&
                        workload_cases[i][strlen((*w)->name)] == ':';

@@ -177,8 +177,11 @@ static void an_observer_sees_everything_in_order_and_can_stop_it(void **state)
     struct pw_functional_counts c;
     struct pw_error err;
     struct diary diary = {{0}, NULL};
-    const struct pw_functional_observer observer = {&diary,    NULL,        note_allocation,
-                                                    note_free, note_launch, note_position};
+    const struct pw_functional_observer observer = {.context = &diary,
+                                                    .allocated = note_allocation,
+                                                    .freed = note_free,
+                                                    .launched = note_launch,
+                                                    .advanced = note_position};
     assert_int_equal(pw_functional_observe(&program, 1, false, &observer, &c, &err), PW_OK);
     assert_string_equal(diary.text, whole);
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {

@@ -259,7 +259,13 @@ enum pw_status pw_workload_profile(const struct pw_profile_spec *spec, struct pw
         return pw_fail_memory(err, "a profile");
     q->spec = spec;
     q->begun = q->reported = wall_clock();
-    const struct pw_functional_observer observer = {q, visit, allocated, freed, launched, advanced};
+    const struct pw_functional_observer observer = {.context = q,
+                                                    .visit = visit,
+                                                    .allocated = allocated,
+                                                    .freed = freed,
+                                                    .launched = launched,
+                                                    .advanced = advanced,
+                                                    .interrupted = spec->interrupted};
     enum pw_status status = describe(q, err);
     if (status == PW_OK)
         status = pw_functional_observe(&q->program, q->profile.seed, false, &observer, &counts, err);

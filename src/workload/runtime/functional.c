@@ -60,11 +60,38 @@ static bool consume(struct executor *e, struct pw_warp *w)
     return last == PW_OP_BARRIER;
 }
 
+static enum pw_status prefetch(void *backend, uint32_t id, pw_vaddr base, struct pw_error *err)
+{
+    (void)base;
+    const struct executor *e = backend;
+    return e->observer.prefetched ? e->observer.prefetched(e->observer.context, id, err) : PW_OK;
+}
+
+static enum pw_status advise(void *backend, uint32_t id, pw_vaddr base, unsigned advice, struct pw_error *err)
+{
+    (void)base;
+    const struct executor *e = backend;
+    return e->observer.advised ? e->observer.advised(e->observer.context, id, advice, err) : PW_OK;
+}
+
+static enum pw_status protect(void *backend, uint32_t id, pw_vaddr base, unsigned permissions, struct pw_error *err)
+{
+    (void)base;
+    const struct executor *e = backend;
+    return e->observer.protected ? e->observer.protected(e->observer.context, id, permissions, err) : PW_OK;
+}
+
+static bool interrupted(void *backend)
+{
+    const struct executor *e = backend;
+    return e->observer.interrupted && *e->observer.interrupted;
+}
+
 static enum pw_status run_to_barrier(struct executor *e, struct pw_warp *w, struct pw_error *err)
 {
     while (!w->exited) {
         if (!pw_warp_refill(w))
-            return pw_warp_fail_overrun(w, err);
+            return pw_warp_failure(w, err);
         if (consume(e, w))
             break;
     }
@@ -144,7 +171,15 @@ enum pw_status pw_functional_observe(const struct pw_program *program, uint64_t 
                                      struct pw_error *err)
 {
     static const struct pw_backend backend = {
-        .alloc = allocate, .free = release, .launch = launch_kernel, .issued = issued};
+        .alloc = allocate,
+        .free = release,
+        .launch = launch_kernel,
+        .issued = issued,
+        .prefetch = prefetch,
+        .advise = advise,
+        .protect = protect,
+        .interrupted = interrupted,
+    };
     struct executor e = {.next_address = FIRST_ADDRESS, .observer = *observer};
     enum pw_status status = PW_OK;
     e.pool = pw_warp_pool_create(err);

@@ -30,8 +30,12 @@ struct pw_functional_observer {
     enum pw_status (*allocated)(void *context, uint32_t id, const char *name, pw_vaddr base, uint64_t bytes,
                                 struct pw_error *err);
     enum pw_status (*freed)(void *context, uint32_t id, struct pw_error *err);
+    enum pw_status (*prefetched)(void *context, uint32_t id, struct pw_error *err);
+    enum pw_status (*advised)(void *context, uint32_t id, unsigned advice, struct pw_error *err);
+    enum pw_status (*protected)(void *context, uint32_t id, unsigned permissions, struct pw_error *err);
     enum pw_status (*launched)(void *context, const struct pw_launch *launch, struct pw_error *err);
     enum pw_status (*advanced)(void *context, const struct pw_functional_position *position, struct pw_error *err);
+    const volatile bool *interrupted; /* of programs that take long between launches; NULL: they are not */
 };
 
 enum pw_status pw_functional_observe(const struct pw_program *program, uint64_t seed, bool verify,

@@ -21,6 +21,12 @@ struct kept {
     _Alignas(16) unsigned char bytes[];
 };
 
+struct at_end {
+    struct at_end *next;
+    void (*release)(void *object);
+    void *object;
+};
+
 struct pw_host {
     const struct pw_program *program;
     const struct pw_backend *backend;
@@ -32,6 +38,7 @@ struct pw_host {
     struct pw_coroutine coroutine;
 
     struct kept *kept;
+    struct at_end *at_end;
     void **data; /* host copies by array id; NULL where there is none or it was freed */
     uint32_t arrays, arrays_capacity;
 
@@ -41,6 +48,7 @@ struct pw_host {
     uint64_t issued_before; /* by the backend, when the program began */
     unsigned checks, failed_checks;
     struct pw_error error, failed_check;
+    char note[256];
 };
 
 static void run_program(void *argument)
@@ -86,6 +94,8 @@ void pw_host_destroy(struct pw_host *h)
     for (uint32_t i = 0; i < h->arrays; i++)
         free(h->data[i]);
     free(h->data);
+    for (const struct at_end *e = h->at_end; e; e = e->next)
+        e->release(e->object);
     for (struct kept *k = h->kept, *next; k; k = next) {
         next = k->next;
         free(k);
@@ -145,6 +155,35 @@ void pw_host_fail(struct pw_host *h, const char *format, ...)
     set_error(h, &h->error, PW_USER_ERROR, "", format, args);
     va_end(args);
     end_with_error(h);
+}
+
+void pw_host_fail_with(struct pw_host *h, const struct pw_error *err)
+{
+    h->error = *err;
+    end_with_error(h);
+}
+
+bool pw_host_interrupted(const struct pw_host *h)
+{
+    return h->backend->interrupted && h->backend->interrupted(h->backend_object);
+}
+
+void pw_host_note(struct pw_host *h, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    pw_c_vsnprintf(h->note, sizeof h->note, format, args);
+    va_end(args);
+}
+
+const char *pw_host_get_note(const struct pw_host *h)
+{
+    return h->note;
+}
+
+struct pw_program_object *pw_host_program_object(struct pw_host *h)
+{
+    return h->program->kept;
 }
 
 static void fail_memory(struct pw_host *h, const char *what) __attribute__((noreturn));
@@ -232,6 +271,13 @@ void *pw_host_keep(struct pw_host *h, size_t bytes)
     k->next = h->kept;
     h->kept = k;
     return k->bytes;
+}
+
+void pw_host_at_end(struct pw_host *h, void (*release)(void *object), void *object)
+{
+    struct at_end *e = pw_host_keep(h, sizeof *e);
+    *e = (struct at_end){h->at_end, release, object};
+    h->at_end = e;
 }
 
 struct pw_random *pw_host_random(struct pw_host *h)

@@ -52,6 +52,10 @@ void pw_launch(struct pw_host *h, const struct pw_launch *launch);
 /* zeroed host memory that lives as long as the program. */
 void *pw_host_keep(struct pw_host *h, size_t bytes);
 
+/* Has `release` called when the program is gone, however it ended: for what a program owns beside memory. Objects are
+ * released in reverse order, before memory that was kept. */
+void pw_host_at_end(struct pw_host *h, void (*release)(void *object), void *object);
+
 /* Random numbers of this program's own stream. */
 struct pw_random *pw_host_random(struct pw_host *h);
 
@@ -90,6 +94,24 @@ void pw_host_expect(struct pw_host *h, bool holds, const char *format, ...) __at
 /* Ends the program with a user error (an impossible combination of parameters, an input file that does not parse). */
 void pw_host_fail(struct pw_host *h, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 
+/* Ends the program with this error. */
+void pw_host_fail_with(struct pw_host *h, const struct pw_error *err) __attribute__((noreturn));
+
+/* Whether the user wants the run to end; for what takes long between launches. */
+bool pw_host_interrupted(const struct pw_host *h);
+
+/* What every result of the program should say of it, such as that it was recorded in part. */
+void pw_host_note(struct pw_host *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *pw_host_get_note(const struct pw_host *h); /* "" where there is none */
+
+/* What a program keeps for the next time it starts over, and for whoever runs the same struct pw_program next: something
+ * that took long to read. */
+struct pw_program_object {
+    void *object; /* NULL at first */
+    void (*release)(void *object);
+};
+struct pw_program_object *pw_host_program_object(struct pw_host *h);
+
 /* A named size of a workload: parameters as the user would write them, "rows=2048:columns=2048". */
 struct pw_preset {
     const char *name;
@@ -107,7 +129,10 @@ struct pw_workload {
     /* The parameter that counts passes over the data (pw_host_pass); NULL: there is one pass, or none is ever cut. */
     const char *passes;
     size_t parameters_bytes;
-    bool needs_values; /* addresses depend on data: values=off is refused */
+    bool needs_values;  /* addresses depend on data: values=off is refused */
+    bool has_no_values; /* it computes nothing: arrays never have host copies */
+    /* A parameter without which it cannot run; NULL: all have defaults. NAME:VALUE sets it too. */
+    const char *required;
     /* A digest of a file's bytes, on which a run depends, where a parameter has the unit "file"; else NULL. */
     enum pw_status (*digest_file)(const char *path, uint64_t *out, struct pw_error *err);
     void (*main)(struct pw_host *h, const void *parameters);
@@ -127,7 +152,8 @@ struct pw_program {
     bool values;
     double scale;
     uint32_t instructions;
-    char text[256]; /* as given, for results */
+    struct pw_program_object *kept; /* owned */
+    char text[256];                 /* as given, for results */
 };
 enum pw_status pw_program_parse(const char *text, struct pw_program *out, struct pw_error *err);
 void pw_program_release(struct pw_program *p);
@@ -148,6 +174,7 @@ struct pw_backend {
     enum pw_status (*prefetch)(void *backend, uint32_t id, pw_vaddr base, struct pw_error *err);
     enum pw_status (*advise)(void *backend, uint32_t id, pw_vaddr base, unsigned advice, struct pw_error *err);
     enum pw_status (*protect)(void *backend, uint32_t id, pw_vaddr base, unsigned permissions, struct pw_error *err);
+    bool (*interrupted)(void *backend);
 };
 
 enum pw_status pw_host_create(const struct pw_program *program, uint64_t seed, unsigned instance, bool verify,
@@ -175,11 +202,12 @@ struct pw_warp *pw_warp_start(struct pw_warp_pool *p, const struct pw_launch *la
                               uint32_t warp_index, void *shared);
 /* Runs the kernel until its buffer has something to read. Call when read == write and not exited. After the kernel has
  * returned, the last operation is PW_OP_EXIT. After a PW_OP_BARRIER (always the last operation of its batch) call it
- * only when the whole CTA has come to the barrier. False: the kernel has overrun its stack, perhaps into that of
- * another warp, and the run must end; until then every warp of the pool has its exit as its next operation. */
+ * only when the whole CTA has come to the barrier. False: the run must end, and the warp's next operation is its exit.
+ * Its kernel could not go on, or it has overrun its stack, perhaps into that of another warp: then every warp of the
+ * pool has its exit next. */
 bool pw_warp_refill(struct pw_warp *w);
-/* Says so. */
-enum pw_status pw_warp_fail_overrun(const struct pw_warp *w, struct pw_error *err);
+/* Says which. */
+enum pw_status pw_warp_failure(const struct pw_warp *w, struct pw_error *err);
 void pw_warp_finish(struct pw_warp_pool *p, struct pw_warp *w);
 
 static inline uint32_t pw_launch_threads(const struct pw_launch *l)

@@ -13,6 +13,7 @@
 #ifndef PW_WORKLOAD_KERNEL_H
 #define PW_WORKLOAD_KERNEL_H
 
+#include "sim/status.h"
 #include "sim/types.h"
 #include "trace/op.h"
 
@@ -47,6 +48,7 @@ struct pw_warp {
     void *shared;           /* the CTA's shared memory, zeroed when the CTA starts, common to its warps */
     uint8_t next_in_flight; /* set by pw_use, carried by the next operation */
     bool exited;
+    bool failed; /* pw_warp_fail */
     uint16_t read, write;
     void *coroutine;
     uint64_t words[PW_OP_BUFFER_WORDS];
@@ -56,6 +58,9 @@ typedef void pw_kernel_fn(struct pw_warp *w, const void *arguments);
 
 /* Suspends the kernel until the timing model has consumed the buffer. */
 void pw_warp_yield(struct pw_warp *w);
+
+/* Ends the run: the kernel cannot go on (a trace is damaged, say) and returns at once. */
+void pw_warp_fail(struct pw_warp *w, const struct pw_error *err);
 
 static inline uint64_t *pw_emit(struct pw_warp *w, uint32_t words, struct pw_op op)
 {
@@ -67,6 +72,23 @@ static inline uint64_t *pw_emit(struct pw_warp *w, uint32_t words, struct pw_op 
     __builtin_memcpy(at, &op, sizeof op);
     w->write = (uint16_t)(w->write + words);
     return at + 1;
+}
+
+/* Room for any operation, for who makes it in place: put the first word at *result, addresses behind it, and call
+ * pw_emitted. The operation says itself which loads it waits for. */
+static inline uint64_t *pw_emit_room(struct pw_warp *w)
+{
+    if (__builtin_expect(w->write + PW_OP_MAX_WORDS > PW_OP_BUFFER_WORDS, 0))
+        pw_warp_yield(w);
+    return &w->words[w->write];
+}
+
+static inline void pw_emitted(struct pw_warp *w, struct pw_op op)
+{
+    __builtin_memcpy(&w->words[w->write], &op, sizeof op);
+    w->write = (uint16_t)(w->write + pw_op_words(op));
+    if (op.kind == PW_OP_BARRIER)
+        pw_warp_yield(w);
 }
 
 /* `count` warp instructions of arithmetic, control flow or shared memory that follow one another. */

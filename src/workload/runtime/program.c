@@ -34,6 +34,8 @@ enum { COMMON_COUNT = sizeof common_rows / sizeof *common_rows - 1, MAX_NAMES = 
 
 static size_t common_count(const struct pw_workload *workload)
 {
+    if (workload->has_no_values)
+        return 0;
     return workload->passes ? COMMON_COUNT : COMMON_COUNT - 1;
 }
 
@@ -118,10 +120,21 @@ static enum pw_status set_defaults(const struct pw_option *rows, void *target, s
     return PW_OK;
 }
 
+static enum pw_status set_text(const struct pw_workload *workload, const struct pw_option *row, const char *value,
+                               void *parameters, struct pw_error *err)
+{
+    enum pw_status status = pw_option_parse(row, value, 0, (char *)parameters + row->offset, err);
+    if (status)
+        pw_error_prefix(err, "workload %s", workload->name);
+    return status;
+}
+
 /* `pair` is a copy that may be cut up. */
 static enum pw_status set_pair(const struct pw_workload *workload, char *pair, void *parameters, struct common *common,
                                struct pw_error *err)
 {
+    if (workload->required && !strchr(pair, '='))
+        return set_text(workload, find_row(workload->parameters, workload->required), pair, parameters, err);
     char *equals = strchr(pair, '=');
     if (!equals || equals == pair)
         return pw_fail(err, PW_USER_ERROR, "workload %s: '%s' is not key=value%s", workload->name, pair,
@@ -244,10 +257,16 @@ enum pw_status pw_program_parse(const char *text, struct pw_program *out, struct
         free(parameters);
         return status;
     }
+    struct pw_program_object *kept = calloc(1, sizeof *kept);
+    if (!kept) {
+        free(parameters);
+        return pw_fail_memory(err, "a program");
+    }
     bool cut = workload->passes && (common.instructions_given || !common.passes_given);
     *out = (struct pw_program){.workload = workload,
                                .parameters = parameters,
-                               .values = common.values,
+                               .kept = kept,
+                               .values = common.values && !workload->has_no_values,
                                .scale = common.scale,
                                .instructions = cut ? common.instructions : 0};
     memcpy(out->text, text, length + 1);
@@ -256,6 +275,9 @@ enum pw_status pw_program_parse(const char *text, struct pw_program *out, struct
 
 void pw_program_release(struct pw_program *p)
 {
+    if (p->kept && p->kept->release)
+        p->kept->release(p->kept->object);
+    free(p->kept);
     free(p->parameters);
     *p = (struct pw_program){0};
 }

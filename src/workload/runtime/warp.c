@@ -28,6 +28,7 @@ struct pw_warp_pool {
     struct pw_stack_arena *stacks;
     struct slab *slabs;
     struct record *free;
+    struct pw_error failure; /* of the kernel that failed last */
 };
 
 struct pw_warp_pool *pw_warp_pool_create(struct pw_error *err)
@@ -122,7 +123,7 @@ struct pw_warp *pw_warp_start(struct pw_warp_pool *p, const struct pw_launch *la
     w->launch = launch;
     w->shared = shared;
     w->next_in_flight = PW_ANY_IN_FLIGHT;
-    w->exited = false;
+    w->exited = w->failed = false;
     w->read = w->write = 0;
     w->coroutine = &r->coroutine;
     pw_coroutine_init(&r->coroutine, r->coroutine.stack, run_kernel, w);
@@ -134,17 +135,27 @@ void pw_warp_yield(struct pw_warp *w)
     pw_coroutine_suspend(w->coroutine);
 }
 
+void pw_warp_fail(struct pw_warp *w, const struct pw_error *err)
+{
+    ((struct record *)w)->pool->failure = *err;
+    w->failed = true;
+}
+
 bool pw_warp_refill(struct pw_warp *w)
 {
     w->read = w->write = 0;
     bool intact = pw_coroutine_resume(w->coroutine);
     if (__builtin_expect(!intact, 0))
         leave_all(((struct record *)w)->pool);
-    return intact;
+    return intact && !w->failed;
 }
 
-enum pw_status pw_warp_fail_overrun(const struct pw_warp *w, struct pw_error *err)
+enum pw_status pw_warp_failure(const struct pw_warp *w, struct pw_error *err)
 {
+    if (w->failed) {
+        const struct pw_error *failure = &((const struct record *)w)->pool->failure;
+        return pw_fail(err, failure->status, "%s", failure->message);
+    }
     return pw_fail(err, PW_FAILED,
                    "kernel %s: warp %u of CTA %u has overrun its stack of %u KB; keep large arrays elsewhere",
                    w->launch->name, w->index, w->cta_index, STACK_BYTES >> 10);

@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# pagewalk trace and runs of traces: what is recorded, converted, shown and replayed, and what is refused.
+source "$(dirname "$0")/tap.sh"
+make_trace=$source_root/bench/accel-sim-trace
+
+# metrics WORKLOAD FILE: what a run results in, without the workload's name and what depends on the host.
+metrics() {
+  "$pagewalk" run -m volta -d gpu-mmu -w "$1" --quiet --json .run.json || return
+  python3 - .run.json >"$2" <<'PYTHON'
+import json, sys
+result = json.load(open(sys.argv[1]))
+result.pop("host", None)
+for key in ("workload", "command", "made"):
+    result.pop(key, None)
+for app in result.get("apps", []):
+    app.pop("name", None)
+print(json.dumps(result, indent=1, sort_keys=True))
+PYTHON
+}
+
+# A built-in workload.
+run trace record -w HS:side=100:iterations=3 -o hs.pwt -q
+check 'a workload is recorded' eval 'succeeds && [ ! -s .stdout ] && [ -s hs.pwt ]'
+metrics HS:side=100:iterations=3 original.json
+metrics trace:hs.pwt replay.json
+check 'its replay has the same metrics' eval '[ -s original.json ] && cmp original.json replay.json'
+metrics trace:file=hs.pwt named.json
+check 'the file may be named as a parameter' cmp original.json named.json
+run trace record -w HS:side=100:iterations=3 -o again.pwt -q
+check 'a workload is recorded to the same bytes every time' cmp hs.pwt again.pwt
+run trace record -w trace:hs.pwt -o copy.pwt -q
+metrics trace:copy.pwt copy.json
+check 'a trace of a trace replays as the trace does' cmp original.json copy.json
+run trace info hs.pwt --check
+check 'info shows program, allocations and launches' \
+  eval 'succeeds && grep -q "HS:side=100:iterations=3" .stdout && grep -q "^Allocations: " .stdout && grep -q "^Launches: " .stdout'
+run trace info hs.pwt --json
+cp .stdout info.json
+check 'info --json is JSON' eval 'succeeds && is_json info.json'
+check 'info counts instructions as the profile of the workload does' python3 - "$pagewalk" <<'PYTHON'
+import json, subprocess, sys
+info = json.load(open("info.json"))
+profile = json.loads(subprocess.run([sys.argv[1], "workload", "HS:side=100:iterations=3", "--json"], capture_output=True, check=True).stdout)
+launches = [l for l in profile["launches"] for _ in range(l["count"])]
+assert len(info["launches"]) == len(launches) > 0
+assert info["warp_instructions"] == sum(l["warp_instructions"] for l in profile["launches"])
+assert info["memory_instructions"] == sum(l["memory_instructions"] for l in profile["launches"]) > 0
+assert [a["bytes"] for a in info["allocations"]] == [a["bytes"] for a in profile["allocations"]]
+PYTHON
+run trace cat hs.pwt --launch 1 --cta 0 --warp 1
+cp .stdout cat.txt
+check 'cat shows the operations of one warp' \
+  eval 'succeeds && [ "$(grep -c "^cta " cat.txt)" = 1 ] && grep -q "^cta 0 warp 1$" cat.txt && grep -q "^  load 4 mask " cat.txt && grep -q "^  barrier" cat.txt'
+check 'cat of everything has the operations that info counts' python3 - "$pagewalk" <<'PYTHON'
+import json, subprocess, sys
+out = subprocess.run([sys.argv[1], "trace", "cat", "hs.pwt"], capture_output=True, check=True, text=True).stdout
+ops = [line.split() for line in out.splitlines() if line.startswith("  ")]
+assert sum(int(op[1]) if op[0] == "compute" else 1 for op in ops) == json.load(open("info.json"))["warp_instructions"]
+PYTHON
+"$pagewalk" trace cat hs.pwt 2>.stderr | head -n 1 >/dev/null
+check 'cat stops in silence when nobody reads' eval '[ ! -s .stderr ]'
+
+# Accel-Sim's text.
+"$make_trace" gather-2 auto --ctas 12
+"$make_trace" gather-2 list --ctas 12 --list
+"$make_trace" stream-4 stream
+metrics trace:auto/kernelslist.g auto.json
+metrics trace:list/kernelslist.g list.json
+run trace convert auto/kernelslist.g -o auto.pwt -q
+check 'a list of kernels is converted' eval 'succeeds && [ -s auto.pwt ]'
+metrics trace:auto.pwt converted.json
+check 'compressed addresses and lists of them give the same metrics' eval '[ -s auto.json ] && cmp auto.json list.json'
+check 'so does the converted trace' cmp auto.json converted.json
+check 'a run has CTAs x warps x (6 + 10 x iterations) warp instructions' \
+  python3 -c 'import json; r = json.load(open("auto.json")); assert r["apps"][0]["warp_instructions"] == 12 * 8 * (6 + 10 * 2), r["apps"]'
+metrics trace:stream/kernelslist.g stream.json
+metrics vecadd:iterations=4 vecadd.json
+check 'the machine code of c = a + b, first uses of loads told from registers, runs as the built-in kernel does' \
+  eval '[ -s vecadd.json ] && cmp <(sed "s/\"name\": .*//" vecadd.json) <(sed "s/\"name\": .*//" stream.json)'
+metrics trace:auto/kernel-1.traceg single.json
+check 'a kernel alone can be replayed' [ -s single.json ]
+mkdir packed
+xz -k -c auto/kernel-1.traceg >packed/kernel-1.traceg.xz
+sed 's/traceg$/traceg.xz/' auto/kernelslist.g >packed/kernelslist.g
+metrics trace:packed/kernelslist.g packed.json
+check 'compressed kernels give the same metrics' cmp auto.json packed.json
+metrics trace:auto/kernelslist.g,trace:hs.pwt both.json
+check 'traces share a GPU' eval '[ "$(grep -c "\"warp_instructions\"" both.json)" -ge 2 ]'
+printf 'MEMTRACE: CTX 0x1 - grid_launch_id 0 - CTA 0,0,0 - warp 0 - LDG.E - %s\n' \
+  "$(for i in $(seq 0 31); do printf '0x7f00000%05x ' $((i * 4)); done)" >mem.txt
+metrics trace:mem.txt nvbit.json
+check "NVBit's mem_trace can be replayed" [ -s nvbit.json ]
+
+# What a stored run depends on.
+digest() { "$pagewalk" compare -m volta -d gpu-mmu -w "$1" --db runs.db --quiet >/dev/null 2>.stderr; }
+
+# Mistakes.
+fails 'a file that is not there' 2 'absent.pwt' run -m volta -w trace:absent.pwt
+fails 'no file' 2 'trace:FILE' run -m volta -w trace
+fails 'a file that is no trace' 2 'tap.sh' run -m volta -w "trace:$here/tap.sh"
+fails 'a folder' 2 '' run -m volta -w trace:.
+fails 'a device' 2 '' run -m volta -w trace:/dev/zero
+fails 'a parameter that traces do not have' 2 'scale' run -m volta -w trace:hs.pwt:scale=0.5
+fails 'more launches left out than there are' 2 'skip' run -m volta -w trace:hs.pwt:skip=1000
+fails 'an unknown subcommand' 2 'did you mean "record"' trace recrod
+fails 'no subcommand' 2 'record, convert, info or cat' trace
+fails 'record without a workload' 2 'no workload' trace record -o x.pwt
+fails 'record without a file' 2 'FILE.pwt' trace record -w HS
+fails 'record of two programs' 2 'one program' trace record -w HS,MM -o x.pwt
+fails 'record into a folder that is not there' 2 'absent' trace record -w "$small" -o absent/x.pwt
+fails 'convert of what is converted' 2 'already' trace convert hs.pwt -o x.pwt
+fails 'cat of a launch that is not there' 2 'launch' trace cat hs.pwt --launch 1000
+fails 'cat of no number' 2 'no whole number' trace cat hs.pwt --cta x
+check 'none of them has written anything' eval '! ls x.pwt* absent 2>/dev/null | grep .'
+
+# Broken files: each is refused with one line, by every command that reads it, and nothing is written.
+mkdir broken
+broken_text() { # NAME SED-EXPRESSION
+  mkdir -p "broken/$1"
+  cp auto/kernelslist.g "broken/$1"
+  sed "$2" auto/kernel-1.traceg >"broken/$1/kernel-1.traceg"
+  fails "text: $1" 2 "broken/$1/kernel" run -m volta -w "trace:broken/$1/kernelslist.g"
+  fails "text, converted: $1" 2 "broken/$1/kernel" trace convert "broken/$1/kernelslist.g" -o broken/out.pwt
+}
+broken_text version 's/tracer version = 5/tracer version = 6/'
+broken_text grid 's/grid dim = (12,1,1)/grid dim = (4294967295,4294967295,2)/'
+broken_text block 's/block dim = (256,1,1)/block dim = (0,1,1)/'
+broken_text missing-end '/#END_TB/,$d'
+broken_text outside-the-grid 's/thread block = 3,0,0/thread block = 99,0,0/'
+broken_text twice 's/thread block = 3,0,0/thread block = 2,0,0/'
+broken_text count '0,/insts = 26/s//insts = 27/'
+broken_text mask '0,/0060 ffffffff/s//0060 fffffffg/'
+broken_text addresses '0,/LDG.E.SYS 1 R2 4 1 0x[0-9a-f]* 4/s//LDG.E.SYS 1 R2 4 1/'
+rm auto/kernelslist.g && printf 'kernel-2.traceg\n' >auto/kernelslist.g
+fails 'a kernel that is not there' 2 'kernel-2.traceg' run -m volta -w trace:auto/kernelslist.g
+head -c 200 packed/kernel-1.traceg.xz >broken/kernel-1.traceg.xz
+printf 'kernel-1.traceg.xz\n' >broken/kernelslist.g
+fails 'compressed text that ends in the middle' 2 'kernel-1.traceg.xz' run -m volta -w trace:broken/kernelslist.g
+check 'none of them has written anything' [ ! -e broken/out.pwt ]
+
+check 'every flipped byte and every truncation of a trace is refused with one line' python3 - "$pagewalk" <<'PYTHON'
+import pathlib, subprocess, sys
+subprocess.run([sys.argv[1], "trace", "record", "-w", "vecadd:n=100:ctas=1:warps=2", "-o", "tiny.pwt", "-q"], check=True)
+good = pathlib.Path("tiny.pwt").read_bytes()
+def refused(data, what):
+    pathlib.Path("bad.pwt").write_bytes(data)
+    done = subprocess.run([sys.argv[1], "trace", "info", "--check", "bad.pwt"], capture_output=True, text=True)
+    assert done.returncode == 2 and not done.stdout and done.stderr.count("\n") == 1, (what, done)
+    assert done.stderr.startswith("pagewalk: "), (what, done)
+for at in range(len(good)):
+    refused(good[:at] + bytes([good[at] ^ 1 << at % 8]) + good[at + 1:], at)
+for length in range(0, len(good), 7):
+    refused(good[:length], length)
+refused(good + b"x", "longer")
+PYTHON
+check 'a damaged block stops a run with one line and no result' python3 - "$pagewalk" <<'PYTHON'
+import pathlib, subprocess, sys
+good = pathlib.Path("hs.pwt").read_bytes()
+seen = 0
+for at in range(64, len(good) - 64, len(good) // 40):
+    pathlib.Path("bad.pwt").write_bytes(good[:at] + bytes([good[at] ^ 16]) + good[at + 1:])
+    done = subprocess.run([sys.argv[1], "run", "-m", "volta", "-w", "trace:bad.pwt", "--json", "bad.json"],
+                          capture_output=True, text=True)
+    assert done.returncode == 2 and not done.stdout and done.stderr.count("\n") == 1, (at, done)
+    assert "bad.pwt" in done.stderr and not pathlib.Path("bad.json").exists(), (at, done)
+    seen += 1
+assert seen > 20
+PYTHON
+finish
