@@ -2,6 +2,7 @@
  * one is a run: -w trace:FILE. */
 #include "command.h"
 
+#include "exp/format/output.h"
 #include "exp/tools/trace_record.h"
 #include "exp/tools/trace_show.h"
 #include "progress.h"
@@ -16,11 +17,14 @@ struct arguments {
     bool json, quiet, check;
 };
 
+/* Writes `output` by work that may take long. */
 static int with_progress(enum pw_status (*work)(const struct pw_trace_record_spec *spec, struct pw_error *err),
                          struct pw_trace_record_spec spec, bool quiet)
 {
     struct pw_cli_progress bar;
     struct pw_error err = {0};
+    if (pw_output_check(spec.file, &err) != PW_OK)
+        return pw_cli_report(&err);
     pw_cli_progress_start(&bar, !quiet);
     spec.progress = bar.enabled ? pw_cli_progress_update : NULL;
     spec.progress_context = &bar;
@@ -224,10 +228,10 @@ const struct pw_cli_command pw_cli_trace_command = {
     .name = "trace",
     .usage = "record|convert|info|cat …",
     .summary = "record workloads, convert other tools' traces, look into traces",
-    .details = "trace record -w WORKLOAD -o FILE.pwt: record a built-in workload.\n"
+    .details = "trace record -w WORKLOAD -o FILE.pwt [--seed N]: record a built-in workload.\n"
                "trace convert FILE -o FILE.pwt: write what another tool has recorded as a trace of pagewalk's own.\n"
-               "trace info FILE: where it comes from, its allocations and its launches.\n"
-               "trace cat FILE: its events and operations as text.\n\n"
+               "trace info FILE [--json] [--check]: where it comes from, its allocations and its launches.\n"
+               "trace cat FILE [--launch N] [--cta N] [--warp N]: its events and operations as text.\n\n"
                "`pagewalk trace record --help`, and so on, says more. A trace is replayed by a run.\n\n"
                "Example: pagewalk run -m volta -d gpu-mmu -w trace:program.pwt",
     .flags = no_flags,

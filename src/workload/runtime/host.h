@@ -104,8 +104,8 @@ bool pw_host_interrupted(const struct pw_host *h);
 void pw_host_note(struct pw_host *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *pw_host_get_note(const struct pw_host *h); /* "" where there is none */
 
-/* What a program keeps for the next time it starts over, and for whoever runs the same struct pw_program next: something
- * that took long to read. */
+/* What a program keeps for the next time it starts over, and for whoever runs the same struct pw_program next:
+ * something that took long to read. */
 struct pw_program_object {
     void *object; /* NULL at first */
     void (*release)(void *object);
