@@ -160,13 +160,19 @@ static struct pw_late_event pop_late(struct pw_events *q)
 
 /* Advances time to `now` and moves every late event that the window now reaches into its bucket. Called before any
  * event at `now` runs, so that those posted from then on queue up behind the older ones. */
-static void advance(struct pw_events *q, pw_cycle now)
+static inline void advance(struct pw_events *q, pw_cycle now)
 {
     q->now = now;
     while (q->heap_count && q->heap[0].time - now < PW_WHEEL_CYCLES) {
         struct pw_late_event late = pop_late(q);
         pw_events_post(q, late.time, late.event.run, late.event.object, late.event.argument);
     }
+}
+
+void pw_events_advance(struct pw_events *q, pw_cycle time)
+{
+    assert(time >= q->now && pw_events_next_time(q) >= time);
+    advance(q, time);
 }
 
 /* The time of the first event in the wheel, searching from `now` onwards round the bitmap. */

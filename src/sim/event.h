@@ -92,6 +92,9 @@ static inline void pw_events_post(struct pw_events *q, pw_cycle time, pw_event_f
  * Time stands at the last event run, never beyond it. */
 uint64_t pw_events_run(struct pw_events *q, pw_cycle limit, volatile bool *stop);
 
+/* Time goes on to `time`, before which no event is left. */
+void pw_events_advance(struct pw_events *q, pw_cycle time);
+
 /* Memory is out, here or in a unit that lives on this queue: sets out_of_memory and *stop, so that no event runs after
  * the present one. What cannot be had may be left out until then. */
 void pw_events_out_of_memory(struct pw_events *q);

@@ -211,7 +211,7 @@ static bool settle(struct pw_moves *m, pw_asid asid, pw_vpn vpn)
     const struct pw_address_space *space = &m->system->spaces[asid];
     struct pw_touched *t = &m->settled[asid];
     struct pw_error err;
-    if (pw_touched_extend(t, space->ranges[0].first, vpn.v + 1, &err) != PW_OK) {
+    if (pw_touched_extend(t, space->touched->first, vpn.v + 1, &err) != PW_OK) {
         pw_events_out_of_memory(m->system->events);
         return false;
     }

@@ -9,10 +9,6 @@
 
 enum { ALLOCATION_ALIGNMENT = 2 << 20, REGION_PAGES = 1 << PW_PAGE_2M, TABLE_SHARE = 64 };
 
-/* Where a CUDA program's device pointers lie on 64-bit Linux. */
-#define FIRST_ADDRESS 0x7f4000000000ULL
-#define OUTER_ADDRESS 0x800000000000ULL
-
 enum pw_status pw_address_space_init(struct pw_address_space *a, pw_asid asid, const struct pw_page_config *config,
                                      struct pw_physical_memory *physical, struct pw_page_counters *counters,
                                      struct pw_touched *touched, struct pw_error *err)
@@ -20,7 +16,7 @@ enum pw_status pw_address_space_init(struct pw_address_space *a, pw_asid asid, c
     *a = (struct pw_address_space){.asid = asid,
                                    .order = pw_page_config_order(config),
                                    .physical = physical,
-                                   .next = FIRST_ADDRESS,
+                                   .next = PW_FIRST_ADDRESS,
                                    .counters = counters,
                                    .touched = touched};
     struct pw_page_table_config table = {.asid = asid,
@@ -281,16 +277,19 @@ static enum pw_status does_not_fit(const struct pw_address_space *a, const char 
                    a->physical->fragment_pages ? " or less page.fragmentation" : "");
 }
 
-/* A place behind the ranges of this run and before those that an earlier one has left. */
-static struct pw_range *new_range(struct pw_address_space *a)
+/* A place among the ranges of this run, in order of address, and before those that an earlier one has left. */
+static struct pw_range *new_range(struct pw_address_space *a, uint64_t first)
 {
     struct pw_range *ranges = pw_grow(a->ranges, a->range_count, &a->range_capacity, sizeof *ranges);
     if (!ranges)
         return NULL;
     a->ranges = ranges;
-    memmove(&ranges[a->live + 1], &ranges[a->live], (a->range_count++ - a->live) * sizeof *ranges);
-    a->unmapped = a->unmapped < a->live ? a->unmapped : a->live;
-    return &ranges[a->live++];
+    size_t at = a->live++;
+    while (at && ranges[at - 1].first > first)
+        at--;
+    memmove(&ranges[at + 1], &ranges[at], (a->range_count++ - at) * sizeof *ranges);
+    a->unmapped = a->unmapped < at ? a->unmapped : at;
+    return &ranges[at];
 }
 
 /* Behind an allocation of so many bytes that begins at the next address. */
@@ -308,7 +307,7 @@ enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char 
     if (!managed && bytes > usable << PW_PAGE_SHIFT)
         return does_not_fit(a, name, bytes, err);
     char size[PW_SIZE_CAPACITY];
-    if (bytes > OUTER_ADDRESS - a->next)
+    if (bytes > PW_OUTER_ADDRESS - a->next)
         return pw_fail(err, PW_USER_ERROR, "allocation '%s' of %s does not fit in the address space", name,
                        pw_size_text(size, bytes, true));
     uint64_t page = 1ULL << a->order, pages = (bytes + PW_PAGE_BYTES - 1) >> PW_PAGE_SHIFT;
@@ -316,18 +315,30 @@ enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char 
     enum pw_status status = pw_touched_extend(a->touched, first, outer, err);
     if (status != PW_OK)
         return status;
-    struct pw_range *r = new_range(a);
+    struct pw_range *r = new_range(a, first);
     if (!r)
         return pw_fail_memory(err, "the list of allocations");
     *r = (struct pw_range){
         .bytes = bytes, .first = first, .outer = outer, .mapped = managed ? outer : first, .managed = managed};
-    r->number = (uint32_t)(r - a->ranges);
+    r->number = (uint32_t)a->live - 1;
     snprintf(r->name, sizeof r->name, "%s", name);
     *out = (pw_vaddr){a->next};
     a->next = next_behind(a, bytes);
     a->counters->allocated += bytes;
     raise_peak(&a->counters->allocated_peak, a->counters->allocated);
     return PW_OK;
+}
+
+enum pw_status pw_address_space_allocate_at(struct pw_address_space *a, const char *name, pw_vaddr at, uint64_t bytes,
+                                            bool managed, struct pw_error *err)
+{
+    uint64_t next = a->next, first = PW_FIRST_ADDRESS >> PW_PAGE_SHIFT;
+    enum pw_status status = pw_touched_extend(a->touched, first, first + 1, err);
+    a->next = at.v;
+    if (status == PW_OK)
+        status = pw_address_space_allocate(a, name, bytes, managed, &at, err);
+    a->next = next;
+    return status;
 }
 
 bool pw_address_space_take_up(struct pw_address_space *a, const char *name, uint64_t bytes, pw_vaddr *out)
@@ -469,16 +480,16 @@ void pw_address_space_reset(struct pw_address_space *a, pw_vpn *out_first, pw_vp
         unmap_range(a, &a->ranges[i]);
         a->counters->allocated -= a->ranges[i].bytes - a->ranges[i].freed;
     }
-    *out_first = (pw_vpn){FIRST_ADDRESS >> PW_PAGE_SHIFT};
+    *out_first = (pw_vpn){PW_FIRST_ADDRESS >> PW_PAGE_SHIFT};
     *out_outer = (pw_vpn){(a->next + ALLOCATION_ALIGNMENT) >> PW_PAGE_SHIFT};
     for (size_t i = 0; i < a->range_count; i++)
         tell_freed(a, a->ranges[i].first, a->ranges[i].outer);
     a->range_count = a->unmapped = a->live = 0;
-    a->next = FIRST_ADDRESS;
+    a->next = PW_FIRST_ADDRESS;
 }
 
 void pw_address_space_start_over(struct pw_address_space *a)
 {
     a->live = 0;
-    a->next = FIRST_ADDRESS;
+    a->next = PW_FIRST_ADDRESS;
 }

@@ -41,6 +41,10 @@ struct pw_range {
     uint8_t denied; /* what its pages may not be used for: PW_MAY_READ, PW_MAY_WRITE */
 };
 
+/* Where a CUDA program's device pointers lie on 64-bit Linux. */
+#define PW_FIRST_ADDRESS 0x7f4000000000ULL
+#define PW_OUTER_ADDRESS 0x800000000000ULL
+
 /* How pages are given to GPUs. */
 struct pw_placement {
     const struct pw_place_policy *policy;
@@ -78,6 +82,11 @@ void pw_address_space_release(struct pw_address_space *a);
  * its pages are mapped and unmapped one by one as they come and go, and addresses are reserved in whole 2 MiB. */
 enum pw_status pw_address_space_allocate(struct pw_address_space *a, const char *name, uint64_t bytes, bool managed,
                                          pw_vaddr *out, struct pw_error *err);
+
+/* The same at an address of the caller's choice, at which a page begins and nothing else lies, in a space that has no
+ * allocations of an earlier run. Addresses begin at PW_FIRST_ADDRESS. */
+enum pw_status pw_address_space_allocate_at(struct pw_address_space *a, const char *name, pw_vaddr at, uint64_t bytes,
+                                            bool managed, struct pw_error *err);
 
 /* Whether the next allocation of an earlier run is the same, at the same address: it is the present run's from now on,
  * as it is, and `out` is set. */
