@@ -68,17 +68,16 @@ static void become_youngest(struct pw_sm *sm, uint32_t slot)
     sm->age[slot] = sm->next_age++;
 }
 
-static bool start_warp(struct pw_sm *sm, struct pw_cta *cta, const struct pw_launch *l, uint32_t cta_index,
-                       uint32_t warp_index, pw_cycle now)
+static bool start_warp(struct pw_sm *sm, struct pw_cta *cta, uint32_t slot, const struct pw_launch *l,
+                       uint32_t cta_index, uint32_t warp_index, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
-    uint32_t slot = (uint32_t)__builtin_ctzll(sm->free_slots);
     struct pw_sm_warp *w = &sm->warps[slot];
     w->warp = pw_warp_start(g->warp_pool, l, cta_index, warp_index, cta->shared);
     if (!w->warp)
         return false;
     become_youngest(sm, slot);
-    sm->free_slots &= sm->free_slots - 1;
+    sm->free_slots &= ~(1ULL << slot);
     sm->active_slots |= 1ULL << slot;
     w->next = w->end = 0;
     w->pending = 0;
@@ -92,7 +91,7 @@ static bool start_warp(struct pw_sm *sm, struct pw_cta *cta, const struct pw_lau
     return true;
 }
 
-static bool start_cta(struct pw_sm *sm, const struct pw_launch *l, uint32_t cta_index, pw_cycle now)
+bool pw_cta_start(struct pw_sm *sm, uint64_t slots, const struct pw_launch *l, uint32_t cta_index, pw_cycle now)
 {
     struct pw_cta *cta = take_cta_slot(sm);
     uint32_t warps = pw_launch_warps(l);
@@ -102,8 +101,8 @@ static bool start_cta(struct pw_sm *sm, const struct pw_launch *l, uint32_t cta_
     cta->arrived = 0;
     if (!prepare_shared(cta, l->shared_bytes))
         return false;
-    for (uint32_t i = 0; i < warps; i++)
-        if (!start_warp(sm, cta, l, cta_index, i, now))
+    for (uint32_t i = 0; i < warps; i++, slots &= slots - 1)
+        if (!start_warp(sm, cta, (uint32_t)__builtin_ctzll(slots), l, cta_index, i, now))
             return false;
     sm->ctas++;
     sm->threads_used += pw_launch_threads(l);
@@ -111,7 +110,7 @@ static bool start_cta(struct pw_sm *sm, const struct pw_launch *l, uint32_t cta_
     sm->registers_used += registers_of(l);
     sm->counters->ctas++;
     sm->counters->warps += warps;
-    for (uint64_t slots = cta->warps; slots; slots &= slots - 1)
+    for (slots = cta->warps; slots; slots &= slots - 1)
         pw_sm_prepare_warp(sm, (uint32_t)__builtin_ctzll(slots), now);
     return true;
 }
@@ -121,7 +120,7 @@ static bool dispatch_to(struct pw_sm *sm, pw_cycle now)
     struct pw_app_launch *a = &sm->gpu->launches[sm->app];
     if (sm->gpu->stopped || !a->launch || a->next_cta == a->ctas || !has_room(sm, a->launch))
         return false;
-    if (!start_cta(sm, a->launch, a->share.first + a->next_cta++ * a->share.step, now)) {
+    if (!pw_cta_start(sm, sm->free_slots, a->launch, a->share.first + a->next_cta++ * a->share.step, now)) {
         pw_events_out_of_memory(sm->gpu->wiring.events);
         return false;
     }
@@ -173,6 +172,8 @@ void pw_cta_warp_exited(struct pw_sm *sm, uint32_t slot, pw_cycle now)
     remove_resident(sm, &sm->schedulers[w->scheduler]);
     if (!cta->left)
         end_cta(sm, cta, now);
+    if (__builtin_expect(sm->observed, false))
+        pw_watch_exited(sm, slot, now);
 }
 
 static void begin_dispatch(void *object, uint64_t app, pw_cycle now)

@@ -11,13 +11,13 @@ static size_t describe_sm(const struct pw_sm *sm, char *out, size_t capacity)
     unsigned states[PW_WARP_STATE_COUNT] = {0};
     for (uint32_t i = 0; i < PW_MAX_WARPS; i++)
         states[sm->warps[i].state]++;
-    int n = snprintf(
-        out, capacity,
-        "  SM %u: %u CTAs; warps: %u ready%s, %u wait for arithmetic, %u for loads, %u at a barrier; load-store "
-        "unit %s, %u instructions queued, %u pages and %u lines missing\n",
-        sm->id, sm->ctas, states[PW_WARP_READY], sm->lsu.wanted ? " but the load-store unit is full" : "",
-        states[PW_WARP_DEPENDENCY], states[PW_WARP_LOADS], states[PW_WARP_BARRIER], lsu_waits[sm->lsu.wait],
-        sm->lsu.count, sm->tlb_mshr.in_use, sm->l1_mshr.in_use);
+    int n = snprintf(out, capacity,
+                     "  SM %u: %u CTAs; warps: %u ready%s, %u wait for arithmetic, %u for loads, %u at a barrier, %u "
+                     "asleep; load-store "
+                     "unit %s, %u instructions queued, %u pages and %u lines missing\n",
+                     sm->id, sm->ctas, states[PW_WARP_READY], sm->lsu.wanted ? " but the load-store unit is full" : "",
+                     states[PW_WARP_DEPENDENCY], states[PW_WARP_LOADS], states[PW_WARP_BARRIER], states[PW_WARP_ASLEEP],
+                     lsu_waits[sm->lsu.wait], sm->lsu.count, sm->tlb_mshr.in_use, sm->l1_mshr.in_use);
     return n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity;
 }
 

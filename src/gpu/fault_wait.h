@@ -19,7 +19,8 @@
 /* Lines that wait for the translation of one page. */
 struct pw_tlb_waiting {
     struct pw_parked_list parked;
-    bool written; /* one of the lines is to be written */
+    bool written;  /* one of the lines is to be written */
+    uint8_t stage; /* enum pw_miss_stage: the last one so far, for a listener */
 };
 
 struct pw_fault_wait {

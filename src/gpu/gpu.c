@@ -44,6 +44,7 @@ static enum pw_status create_sm(struct pw_gpu *g, uint32_t id, struct pw_error *
     sm->events = g->wiring.events;
     sm->id = id;
     sm->watched = g->breakdown;
+    sm->observed = g->breakdown || g->wiring.listener.listener;
     sm->free_slots = pw_sm_slots(sm);
     sm->lsu.queue = &g->lsu_entries[(size_t)id * c->sm.lsu_queue];
     sm->tlb_waiting = &g->tlb_waiting[(size_t)id * c->l1_tlb.tlb.mshrs];
@@ -138,7 +139,7 @@ static enum pw_status create_shared_units(struct pw_gpu *g, struct pw_error *err
                                .sms = g,
                                .translated = pw_lsu_translated,
                                .faulted = pw_lsu_faulted,
-                               .stage = g->breakdown ? pw_breakdown_stage : NULL,
+                               .stage = pw_watch_stages(g),
                                .unmapped = unmapped,
                                .failed = translation_failed};
     status = pw_mmu_create(&mmu, &to, &g->mmu, err);
@@ -247,7 +248,7 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
         return pw_fail_memory(err, "GPU");
     g->config = *config;
     g->wiring = *wiring;
-    g->pages_watched = wiring->page_log || wiring->looks;
+    g->pages_watched = wiring->page_log || wiring->looks || wiring->listener.listener;
     g->page_order = (uint8_t)__builtin_ctz(config->orders);
     g->page_lines_shift = (uint8_t)(PW_PAGE_SHIFT - PW_LINE_SHIFT + g->page_order);
     pw_request_pool_init(&g->pool, wiring->events);

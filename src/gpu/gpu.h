@@ -102,6 +102,34 @@ struct pw_denied_access {
     uint8_t wanted, denied;
 };
 
+/* What becomes of a memory instruction that its listener hears of. */
+enum pw_heard {
+    PW_HEARD_ACCESS,          /* what is said in the operation */
+    PW_HEARD_TRANSLATE,       /* its pages are translated, and nothing is accessed */
+    PW_HEARD_TRANSLATE_WRITE, /* likewise, as for a write */
+};
+
+/* Where an instruction is: its GPU, SM and warp slot. */
+struct pw_slot {
+    uint16_t gpu, sm;
+    uint32_t warp;
+};
+
+/* Who hears of memory instructions one by one (watch.c). A load, or an atomic that returns, has a number: how many of
+ * its warp issued before it, from 0 on in 16 bits. */
+struct pw_listener {
+    void *listener; /* NULL: nobody listens */
+    /* It enters the load-store unit. A translation must be that of a load. */
+    enum pw_heard (*issued)(void *listener, struct pw_slot slot, pw_cycle now);
+    /* Some pages of a load have been translated, at this stage at the latest. */
+    void (*missed)(void *listener, struct pw_slot slot, uint16_t number, enum pw_miss_stage stage);
+    /* A line of a load has its translation at time `at` and goes on to the L1 cache. */
+    void (*translated)(void *listener, struct pw_slot slot, uint16_t number, pw_cycle at);
+    void (*loaded)(void *listener, struct pw_slot slot, uint16_t number, pw_cycle now);
+    /* The warp has left its slot. */
+    void (*exited)(void *listener, struct pw_slot slot, pw_cycle now);
+};
+
 struct pw_gpu_wiring {
     struct pw_events *events;
     struct pw_policies *policies; /* of the machine */
@@ -110,6 +138,7 @@ struct pw_gpu_wiring {
     struct pw_timeline *timeline; /* or NULL */
     struct pw_page_log *page_log; /* or NULL */
     struct pw_page_looks *looks;  /* or NULL */
+    struct pw_listener listener;  /* not with a breakdown */
     pw_cycle snapshots;           /* cycles between two of the L2 TLB; 0: there are none */
     bool breakdown;               /* keep where the time of warps goes */
     struct pw_uvm *uvm;           /* demand paging, or NULL: all memory is mapped before it is accessed */
@@ -150,6 +179,18 @@ struct pw_cta_share {
  * application. A CTA that can never fit on an SM is a user error. */
 enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_launch *launch, struct pw_cta_share share,
                              pw_cycle now, struct pw_error *err);
+
+/* open.c: a launch whose CTAs have one warp each and are not dispatched: they are started one by one, in slots that are
+ * chosen, until the launch is closed. A kernel that suspends its warp without an operation lets it sleep. */
+void pw_gpu_open(struct pw_gpu *g, unsigned app, const struct pw_launch *launch);
+/* Starts CTA `cta` in a free slot of an SM, at time now. */
+void pw_gpu_start_warp(struct pw_gpu *g, unsigned app, uint32_t sm, uint32_t slot, uint32_t cta, pw_cycle now);
+/* The kernel of a warp that sleeps is asked again; any other is left alone. */
+void pw_gpu_wake_warp(struct pw_gpu *g, uint32_t sm, uint32_t slot, pw_cycle now);
+/* No more are started. The launch ends when all that were have ended and its stores have reached the L2. */
+void pw_gpu_close(struct pw_gpu *g, unsigned app, pw_cycle now);
+/* Stored lines that have not reached the L2 yet. */
+uint64_t pw_gpu_stores_left(const struct pw_gpu *g, unsigned app);
 
 /* From now on, and no longer, it looks from time to time how many warps are ready, and what the L2 TLB holds. */
 void pw_gpu_begin(struct pw_gpu *g);

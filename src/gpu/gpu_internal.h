@@ -19,6 +19,7 @@ enum pw_warp_state {
     PW_WARP_DEPENDENCY, /* the result of its last arithmetic */
     PW_WARP_LOADS,      /* loads that its next instruction uses */
     PW_WARP_BARRIER,    /* the other warps of its CTA */
+    PW_WARP_ASLEEP,     /* an operation: its kernel has none now (open.c) */
     PW_WARP_STATE_COUNT
 };
 
@@ -103,7 +104,8 @@ struct pw_sm {
     struct pw_sm_counters *counters; /* and those of its application, for each instruction; NULL without one */
     uint32_t id;
     pw_asid app;
-    bool watched; /* the GPU has a breakdown */
+    bool watched;  /* the GPU has a breakdown */
+    bool observed; /* it has one, or a listener */
     uint64_t free_slots;
     uint64_t memory_next; /* slots whose next operation, if it is known, needs the load-store unit */
     uint32_t next_age;
@@ -273,6 +275,22 @@ static inline bool pw_lsu_head_waits(const struct pw_sm *sm, uint64_t page)
 /* Whether any access that waits for the translation of this page writes. */
 bool pw_lsu_write_waits(const struct pw_sm *sm, uint64_t page);
 
+/* watch.c: to be called for an SM that is observed. */
+/* A memory instruction with a listener enters the load-store unit. */
+PW_COLD void pw_watch_issued(struct pw_sm *sm, struct pw_lsu_entry *e, pw_cycle now);
+/* pw_l1_access of a line that has its translation at `at`; `replayed`: it waited for that. */
+struct pw_access;
+PW_COLD bool pw_watch_access(struct pw_sm *sm, struct pw_access access, bool replayed, pw_cycle at,
+                             enum pw_lsu_wait *out_wait);
+/* The translation has come for what waits, before anything is replayed; `faulted`: for a page that had to come. */
+PW_COLD void pw_watch_translated(struct pw_sm *sm, uint64_t page, const struct pw_tlb_waiting *waiting, bool faulted,
+                                 pw_cycle now);
+PW_COLD void pw_watch_loaded(const struct pw_sm *sm, uint32_t owner, pw_cycle now);
+PW_COLD void pw_watch_exited(const struct pw_sm *sm, uint32_t slot, pw_cycle now);
+/* Who is told of the stages of misses (vm/mmu.h), or NULL. */
+typedef void pw_stage_fn(void *gpu, uint32_t sm, pw_vpn vpn, enum pw_miss_stage stage, pw_cycle from);
+pw_stage_fn *pw_watch_stages(const struct pw_gpu *g);
+
 /* protection.c: the run fails when the page's permissions deny what it is wanted for. */
 /* The head's translation, which the TLB has returned, denies something; keeps its frame. */
 PW_COLD void pw_protect_head(struct pw_sm *sm, struct pw_lsu_entry *e);
@@ -349,6 +367,8 @@ static inline uint8_t pw_may_fill(const struct pw_sm *sm, uint32_t warp)
 void pw_ready_register(const struct pw_gpu *g, struct pw_stats *stats);
 
 /* cta.c */
+/* Starts a CTA in the lowest of these slots, which are free. False: out of memory. */
+bool pw_cta_start(struct pw_sm *sm, uint64_t slots, const struct pw_launch *l, uint32_t cta_index, pw_cycle now);
 void pw_gpu_dispatch(struct pw_gpu *g, unsigned app, pw_cycle now);
 void pw_cta_warp_exited(struct pw_sm *sm, uint32_t slot, pw_cycle now);
 void pw_gpu_launch_maybe_done(struct pw_gpu *g, unsigned app, pw_cycle now);

@@ -71,6 +71,10 @@ void pw_sm_prepare_warp(struct pw_sm *sm, uint32_t slot, pw_cycle now)
             fail(sm->gpu, w->warp);
         w->next = 0;
         w->end = w->warp->write;
+        if (__builtin_expect(!w->end, 0)) {
+            make_wait(sm, slot, PW_WARP_ASLEEP);
+            return;
+        }
     }
     const struct pw_op *op = pw_next_op(w);
     sm->memory_next = (sm->memory_next & ~(1ULL << slot)) | (uint64_t)is_memory(op->kind) << slot;
@@ -95,6 +99,8 @@ void pw_sm_load_complete(struct pw_sm *sm, uint32_t owner, pw_cycle now)
     uint32_t slot = owner >> 16, number = owner & 0xffff;
     struct pw_sm_warp *w = &sm->warps[slot];
     w->pending &= ~(1ULL << ((w->loads - 1 - number) & 0xffff));
+    if (__builtin_expect(sm->observed, false))
+        pw_watch_loaded(sm, owner, now);
     if (w->state == PW_WARP_LOADS && !(w->pending >> w->in_flight)) {
         if (__builtin_expect(sm->watched, false))
             pw_breakdown_loaded(sm, owner, now);

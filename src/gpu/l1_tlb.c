@@ -242,6 +242,7 @@ static void replay_parked(struct pw_sm *sm, struct pw_tlb_waiting *waiting, pw_p
     }
     pw_parked_move(&waiting->parked, &sm->lsu.replay);
     waiting->written = false;
+    waiting->stage = 0;
 }
 
 static void fill_tlb(struct pw_sm *sm, pw_vpn vpn, struct pw_translation t)
@@ -317,8 +318,8 @@ static unsigned replay_page(struct pw_sm *sm, uint64_t page, uint32_t place, pw_
     struct pw_fault_wait *wait = pw_fault_wait_find(&sm->fault_waits, page);
     struct pw_mshr_entry *miss = &sm->tlb_mshr.entries[place];
     struct pw_tlb_waiting *waiting = wait ? &wait->waiting : pw_tlb_waiting(sm, miss);
-    if (__builtin_expect(sm->watched, false))
-        pw_breakdown_translated(sm, page, waiting, pw_lsu_head_waits(sm, page), now);
+    if (__builtin_expect(sm->observed, false))
+        pw_watch_translated(sm, page, waiting, wait, now);
     replay_parked(sm, waiting, frame);
     if (wait) {
         pw_fault_wait_remove(&sm->gpu->fault_waits, &sm->fault_waits, wait);

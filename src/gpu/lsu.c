@@ -64,8 +64,10 @@ static void look_at_pages(const struct pw_sm *sm, const struct pw_lsu_entry *e, 
     }
 }
 
-static PW_COLD void watch_pages(const struct pw_sm *sm, const struct pw_lsu_entry *e, pw_cycle now)
+static PW_COLD void watch_pages(struct pw_sm *sm, struct pw_lsu_entry *e, pw_cycle now)
 {
+    if (sm->gpu->wiring.listener.listener)
+        pw_watch_issued(sm, e, now);
     if (sm->gpu->wiring.page_log)
         log_pages(sm->gpu->wiring.page_log, sm->app, e, now);
     if (sm->gpu->wiring.looks)
@@ -116,10 +118,10 @@ static enum pw_lsu_wait step_queue(struct pw_sm *sm, pw_cycle now)
         const struct pw_line_access *line = &e->lines[e->next];
         struct pw_access access = {pw_physical_line(g, e->frame, line->line), e->owner, e->kind, line->sectors,
                                    line->full};
-        if (!pw_l1_access(sm, access, now + g->config.l1_tlb.tlb.latency, &wait))
+        pw_cycle at = now + g->config.l1_tlb.tlb.latency;
+        if (__builtin_expect(sm->observed, false) ? !pw_watch_access(sm, access, false, at, &wait)
+                                                  : !pw_l1_access(sm, access, at, &wait))
             return wait;
-        if (__builtin_expect(sm->watched, false))
-            pw_breakdown_entered(sm, e->owner, now);
         if (e->holding)
             pw_gpu_drop_frame(g, access.line, now);
         e->holding = false;
@@ -135,10 +137,9 @@ static enum pw_lsu_wait step_replay(struct pw_sm *sm, pw_cycle now)
     const struct pw_parked_line *r = sm->lsu.replay.first;
     struct pw_access access = {r->line, r->owner, r->kind, r->sectors, r->full};
     enum pw_lsu_wait wait;
-    if (!pw_l1_access(sm, access, now, &wait))
+    if (__builtin_expect(sm->observed, false) ? !pw_watch_access(sm, access, true, now, &wait)
+                                              : !pw_l1_access(sm, access, now, &wait))
         return wait;
-    if (__builtin_expect(sm->watched, false))
-        pw_breakdown_replayed(sm, access.owner, now);
     pw_gpu_drop_frame(sm->gpu, access.line, now);
     pw_record_give(&sm->gpu->parked.records, pw_parked_pop(&sm->lsu.replay));
     return PW_LSU_NOT_WAITING;

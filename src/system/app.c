@@ -41,6 +41,10 @@ static enum pw_status launch_on_nodes(struct pw_app *a, const struct pw_launch *
     const struct pw_system *s = a->system;
     enum pw_status status = PW_OK;
     a->nodes_at_work = 0;
+    for (unsigned i = 0; s->open && i < s->node_count; i++, a->nodes_at_work++)
+        pw_gpu_open(s->nodes[i].gpu, a->index, l);
+    if (s->open)
+        return PW_OK;
     for (unsigned i = 0; status == PW_OK && i < s->node_count; i++) {
         struct pw_cta_share share =
             pw_place_ctas(s->config.place.ctas, pw_launch_ctas(l), s->node_count, s->config.gpu.app_sms[a->index], i);
@@ -72,6 +76,8 @@ static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct
         pw_node_launched(&s->nodes[i], a->space->asid);
     a->present = l;
     a->launched = now;
+    if (s->open)
+        s->open->opened(s->open->listener.listener, a->index, now);
     if (a->finished)
         return PW_OK;
     if (!pw_spans_begin(s, &s->kernels, l->name, a->index, a->launches, now))
@@ -185,7 +191,7 @@ static void resume(struct pw_app *a, pw_cycle now)
         return;
     }
     /* A program without a launch takes no time and could start over for ever. */
-    bool again = a->launches && s->apps_left > !a->finished;
+    bool again = !s->open && a->launches && s->apps_left > !a->finished;
     if (!again && pw_app_free_leaving(a, &err) != PW_OK) {
         fail(a, &err);
         return;

@@ -28,7 +28,7 @@ static enum pw_status prefetch(struct pw_app *a, pw_vaddr base, struct pw_error 
     return PW_OK;
 }
 
-static enum pw_status free_now(struct pw_app *a, pw_vaddr base, struct pw_error *err)
+enum pw_status pw_app_free_now(struct pw_app *a, pw_vaddr base, struct pw_error *err)
 {
     pw_vpn first, outer;
     enum pw_status status = PW_OK;
@@ -43,7 +43,7 @@ static enum pw_status free_now(struct pw_app *a, pw_vaddr base, struct pw_error 
 
 static enum pw_status free_range(struct pw_app *a, const struct pw_range *r, struct pw_error *err)
 {
-    return free_now(a, (pw_vaddr){r->first << PW_PAGE_SHIFT}, err);
+    return pw_app_free_now(a, (pw_vaddr){r->first << PW_PAGE_SHIFT}, err);
 }
 
 enum pw_status pw_app_free_leaving(struct pw_app *a, struct pw_error *err)
@@ -75,22 +75,38 @@ bool pw_apps_give_up(struct pw_system *s)
     return any;
 }
 
+/* Tells all that keep a list of allocations. */
+static enum pw_status announce(struct pw_app *a, const char *name, uint64_t bytes, pw_vaddr base, struct pw_error *err)
+{
+    struct pw_uvm *uvm = a->system->uvm;
+    enum pw_status status = PW_OK;
+    if (a->system->page_log)
+        pw_page_log_allocated(a->system->page_log, a->space->asid, name, pw_vpn_of(base), bytes);
+    for (unsigned i = 0; status == PW_OK && i < a->system->node_count; i++)
+        status = pw_node_allocated(&a->system->nodes[i], a->space->asid, pw_vpn_of(base), bytes, err);
+    if (status == PW_OK && uvm)
+        status = pw_uvm_allocate(uvm, a->space->asid, name, pw_vpn_of(base), bytes, err);
+    return status;
+}
+
 /* Addresses for an allocation that no earlier run has left. */
 static enum pw_status allocate(struct pw_app *a, const char *name, uint64_t bytes, pw_vaddr *out, struct pw_error *err)
 {
-    struct pw_uvm *uvm = a->system->uvm;
     enum pw_status status = PW_OK;
     if (pw_address_space_collides(a->space, bytes))
         status = give_up(a, err);
     if (status == PW_OK)
-        status = pw_address_space_allocate(a->space, name, bytes, uvm != NULL, out, err);
-    if (status == PW_OK && a->system->page_log)
-        pw_page_log_allocated(a->system->page_log, a->space->asid, name, pw_vpn_of(*out), bytes);
-    for (unsigned i = 0; status == PW_OK && i < a->system->node_count; i++)
-        status = pw_node_allocated(&a->system->nodes[i], a->space->asid, pw_vpn_of(*out), bytes, err);
-    if (status == PW_OK && uvm)
-        status = pw_uvm_allocate(uvm, a->space->asid, name, pw_vpn_of(*out), bytes, err);
-    return status;
+        status = pw_address_space_allocate(a->space, name, bytes, a->system->uvm != NULL, out, err);
+    return status == PW_OK ? announce(a, name, bytes, *out, err) : status;
+}
+
+enum pw_status pw_app_alloc_at(struct pw_app *a, const char *name, pw_vaddr at, uint64_t bytes, struct pw_error *err)
+{
+    struct pw_uvm *uvm = a->system->uvm;
+    enum pw_status status = pw_address_space_allocate_at(a->space, name, at, bytes, uvm != NULL, err);
+    if (status == PW_OK)
+        status = announce(a, name, bytes, at, err);
+    return status == PW_OK && uvm && pw_uvm_prefetches(uvm, name) ? prefetch(a, at, err) : status;
 }
 
 enum pw_status pw_app_alloc(void *app, uint32_t id, const char *name, uint64_t bytes, pw_vaddr *out,
@@ -122,7 +138,7 @@ enum pw_status pw_app_free(void *app, uint32_t id, pw_vaddr base, uint64_t bytes
         return PW_OK;
     }
     enum pw_status status = pw_app_free_leaving(a, err);
-    return status == PW_OK ? free_now(a, base, err) : status;
+    return status == PW_OK ? pw_app_free_now(a, base, err) : status;
 }
 
 enum pw_status pw_app_prefetch(void *app, uint32_t id, pw_vaddr base, struct pw_error *err)

@@ -58,6 +58,7 @@ enum pw_status pw_node_connect(struct pw_node *n, struct pw_error *err)
                                    .uvm = s->uvm,
                                    .link = n->link,
                                    .frames = pw_frames_total(n->physical.frames),
+                                   .listener = s->open ? s->open->listener : (struct pw_listener){0},
                                    .seed = s->seed,
                                    .apps = s->app_count,
                                    .node = n,

@@ -170,6 +170,18 @@ static void add_options(struct box *b, const struct pw_options *options)
     }
 }
 
+struct pw_metric pw_system_metric(const struct pw_system *s, const struct pw_stats_view *view, size_t index,
+                                  const uint64_t *from, const uint64_t *to, char name[PW_SYSTEM_METRIC_CAPACITY])
+{
+    struct pw_metric_info info = pw_stats_info(s->stats, index);
+    struct pw_metric m = {.name = name, .unit = info.unit, .is_integer = !info.is_ratio};
+    snprintf(name, PW_SYSTEM_METRIC_CAPACITY, "%s.%s", view->prefix, info.name);
+    m.real = pw_stats_value_in(s->stats, index, view->scope, view->app, from, to);
+    if (m.is_integer)
+        m.integer = pw_stats_exact_in(s->stats, index, view->scope, view->app, from, to);
+    return m;
+}
+
 static void add_metrics(struct box *b, const struct pw_system *s)
 {
     struct pw_result *r = &b->result;
@@ -180,14 +192,11 @@ static void add_metrics(struct box *b, const struct pw_system *s)
         for (size_t i = 0; i < count; i++) {
             if (!pw_stats_has(s->stats, i, view.scope))
                 continue;
-            struct pw_metric_info info = pw_stats_info(s->stats, i);
+            char name[PW_SYSTEM_METRIC_CAPACITY];
             struct pw_metric *m = &r->metrics[r->metric_count++];
-            m->name = text(b, "%s.%s", view.prefix, info.name);
-            m->unit = text(b, "%s", info.unit);
-            m->is_integer = !info.is_ratio;
-            m->real = pw_stats_value_in(s->stats, i, view.scope, view.app, s->region_from, s->region_to);
-            if (m->is_integer)
-                m->integer = pw_stats_exact_in(s->stats, i, view.scope, view.app, s->region_from, s->region_to);
+            *m = pw_system_metric(s, &view, i, s->region_from, s->region_to, name);
+            m->name = text(b, "%s", name);
+            m->unit = text(b, "%s", m->unit);
         }
     }
 }

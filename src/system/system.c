@@ -230,12 +230,20 @@ enum pw_status pw_system_create(const struct pw_config *config, const struct pw_
                                 struct pw_program *programs, unsigned count, struct pw_system **out,
                                 struct pw_error *err)
 {
+    return pw_system_create_open(config, spec, programs, count, NULL, out, err);
+}
+
+enum pw_status pw_system_create_open(const struct pw_config *config, const struct pw_run_spec *spec,
+                                     struct pw_program *programs, unsigned count, const struct pw_open *open,
+                                     struct pw_system **out, struct pw_error *err)
+{
     *out = NULL;
     struct pw_system *s = calloc(1, sizeof *s);
     if (!s)
         return pw_fail_memory(err, "system");
     s->config = *config;
     s->spec = spec;
+    s->open = open;
     s->seed = spec->seed ? spec->seed : 1;
     s->nodes = calloc(config->gpus, sizeof *s->nodes);
     s->apps = calloc(count, sizeof *s->apps);
@@ -350,24 +358,27 @@ static enum pw_status outcome(const struct pw_system *s, struct pw_error *err)
     return s->events->out_of_memory ? pw_fail_memory(err, "events and requests") : PW_OK;
 }
 
-static enum pw_status loop(struct pw_system *s, struct pw_error *err)
+enum pw_status pw_system_go_on(struct pw_system *s, pw_cycle limit, struct pw_error *err)
 {
     double begun = wall_clock(), reported = begun;
     uint64_t done = 0;
-    pw_cycle progressed = 0;
+    pw_cycle progressed = s->events->now;
     while (!s->stop && !s->events->out_of_memory) {
-        bool idle = pw_events_idle(s->events);
+        pw_cycle next = pw_events_next_time(s->events);
+        if (limit != PW_NEVER && next >= limit)
+            break;
+        bool idle = limit == PW_NEVER && pw_events_idle(s->events);
         if (idle && s->uvm && pw_uvm_stuck(s->uvm, err) != PW_OK)
             return PW_FAILED;
         if (idle)
             return no_progress(s, "nothing is left to happen, but programs have not ended", err);
-        pw_events_run(s->events, pw_events_next_time(s->events) + SLICE_CYCLES, &s->stop);
+        pw_events_run(s->events, next + SLICE_CYCLES < limit ? next + SLICE_CYCLES : limit, &s->stop);
         if (s->spec->interrupted && *s->spec->interrupted)
             return pw_fail(err, PW_INTERRUPTED, "interrupted at cycle %llu", (unsigned long long)s->events->now);
         if (work_done(s) != done) {
             done = work_done(s);
             progressed = s->events->now;
-        } else if (s->events->now - progressed > s->config.sim.progress_limit) {
+        } else if (limit == PW_NEVER && s->events->now - progressed > s->config.sim.progress_limit) {
             return no_progress(s, "no instruction was issued and no page came for sim.progress_limit cycles", err);
         }
         double now = s->spec->progress ? wall_clock() : 0;
@@ -423,7 +434,7 @@ static void end_epochs(struct pw_system *s)
     }
 }
 
-enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
+void pw_system_begin(struct pw_system *s)
 {
     begin_epochs(s);
     if (s->spec->interval)
@@ -431,9 +442,11 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
     if (s->spec->warmup)
         pw_events_post(s->events, s->spec->warmup, warmup_over, s, 0);
     pw_apps_start(s);
-    enum pw_status status = loop(s, err);
-    if (status == PW_OK && s->app_count == 1)
-        status = check_idle(s, err);
+}
+
+enum pw_status pw_system_end(struct pw_system *s, struct pw_error *err)
+{
+    enum pw_status status = s->app_count == 1 ? check_idle(s, err) : PW_OK;
     if (status == PW_OK && s->uvm)
         status = pw_uvm_check_advice(s->uvm, err);
     if (status == PW_OK)
@@ -456,4 +469,11 @@ enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
     pw_system_bring_up_to_date(s, s->events->now, PW_AFTER_EXIT);
     status = outcome(s, err);
     return status == PW_OK ? check_idle(s, err) : status;
+}
+
+enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
+{
+    pw_system_begin(s);
+    enum pw_status status = pw_system_go_on(s, PW_NEVER, err);
+    return status == PW_OK ? pw_system_end(s, err) : status;
 }

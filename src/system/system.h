@@ -14,6 +14,8 @@
 
 struct pw_system;
 
+enum { PW_SYSTEM_METRIC_CAPACITY = PW_SCOPE_CAPACITY + PW_METRIC_NAME_CAPACITY };
+
 /* An application. When others have not finished yet, it starts over each time its program ends, so that the GPU stays
  * as full as it was; what counts is its first complete run. */
 struct pw_app {
@@ -48,9 +50,17 @@ struct pw_spans {
     size_t count, capacity;
 };
 
+/* What stands in for kernels where operations are pushed from outside (stream.c). */
+struct pw_open {
+    struct pw_listener listener;
+    /* All GPUs have opened the launch of an application: warps may be started. */
+    void (*opened)(void *listener, unsigned app, pw_cycle now);
+};
+
 struct pw_system {
     struct pw_config config;
     const struct pw_run_spec *spec;
+    const struct pw_open *open; /* NULL: the kernels of programs are run */
     uint64_t seed;
     struct pw_events *events;
     unsigned node_count;
@@ -94,11 +104,21 @@ struct pw_system {
 enum pw_status pw_system_create(const struct pw_config *config, const struct pw_run_spec *spec,
                                 struct pw_program *programs, unsigned count, struct pw_system **out,
                                 struct pw_error *err);
+/* The same for programs each of which launches once, and whose launches are open ones. */
+enum pw_status pw_system_create_open(const struct pw_config *config, const struct pw_run_spec *spec,
+                                     struct pw_program *programs, unsigned count, const struct pw_open *open,
+                                     struct pw_system **out, struct pw_error *err);
 void pw_system_destroy(struct pw_system *s);
 
 /* Runs to the end. PW_FAILED: no progress, something outstanding at the end, a check of the workload's that failed;
  * PW_INTERRUPTED: the caller's flag. */
 enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err);
+
+/* The same in parts: programs begin; events run until somebody stops them (s->stop) or, with a limit other than
+ * PW_NEVER, everything before that has happened; all programs have ended. Without a limit no progress is PW_FAILED. */
+void pw_system_begin(struct pw_system *s);
+enum pw_status pw_system_go_on(struct pw_system *s, pw_cycle limit, struct pw_error *err);
+enum pw_status pw_system_end(struct pw_system *s, struct pw_error *err);
 
 /* Ends the run with an error; the first one counts. */
 void pw_system_fail(struct pw_system *s, const struct pw_error *err);
@@ -139,6 +159,10 @@ enum pw_status pw_app_alloc(void *app, uint32_t id, const char *name, uint64_t b
 enum pw_status pw_app_free(void *app, uint32_t id, pw_vaddr base, uint64_t bytes, struct pw_error *err);
 enum pw_status pw_app_prefetch(void *app, uint32_t id, pw_vaddr base, struct pw_error *err);
 enum pw_status pw_app_advise(void *app, uint32_t id, pw_vaddr base, unsigned advice, struct pw_error *err);
+/* An allocation at an address of the caller's choice (vm/address_space.h). */
+enum pw_status pw_app_alloc_at(struct pw_app *a, const char *name, pw_vaddr at, uint64_t bytes, struct pw_error *err);
+/* Its pages and translations go at once. */
+enum pw_status pw_app_free_now(struct pw_app *a, pw_vaddr base, struct pw_error *err);
 /* Carries out what the program has freed since it last allocated or launched. */
 enum pw_status pw_app_free_leaving(struct pw_app *a, struct pw_error *err);
 /* The program is about to start over. */
@@ -172,7 +196,10 @@ void pw_system_log_pages(struct pw_system *s);
 void pw_system_log_counters(struct pw_system *s, unsigned app);
 void pw_system_release_allocations(struct pw_system *s);
 
-/* result.c: checks the identities; a broken one is PW_FAILED. */
+/* result.c: one metric in one view (sim/stats.h) between two snapshots, its name written to `name`. */
+struct pw_metric pw_system_metric(const struct pw_system *s, const struct pw_stats_view *view, size_t index,
+                                  const uint64_t *from, const uint64_t *to, char name[PW_SYSTEM_METRIC_CAPACITY]);
+/* Checks the identities; a broken one is PW_FAILED. */
 enum pw_status pw_system_result(struct pw_system *s, struct pw_options *options, const char *machine,
                                 const char *design, double wall_seconds, struct pw_result **out, struct pw_error *err);
 
