@@ -245,15 +245,18 @@ static uint64_t stores_left(const struct pw_system *s)
     return stores;
 }
 
-/* Nobody says when the last store has reached the L2, so time goes on from one cycle to the next. */
+/* Nobody says when the last store has reached the L2, so time goes on from one cycle to the next, and stops in the last
+ * one. */
 static enum pw_status await_stores(struct pw_stream *s, struct pw_error *err)
 {
+    struct pw_system *system = s->system;
     enum pw_status status = PW_OK;
-    while (status == PW_OK && stores_left(s->system)) {
-        bool idle = pw_events_idle(s->system->events);
-        status = go_on(s, PW_GOAL_TIME, idle ? PW_NEVER : pw_events_next_time(s->system->events) + 1, err);
+    system->stop = false;
+    while (status == PW_OK && stores_left(system)) {
+        bool idle = pw_events_idle(system->events);
+        status = pw_system_go_on(system, idle ? PW_NEVER : pw_events_next_time(system->events) + 1, err);
     }
-    return status;
+    return end_with(s, status, err);
 }
 
 static enum pw_status come_to_rest(struct pw_stream *s, struct pw_error *err)
