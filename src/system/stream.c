@@ -291,7 +291,7 @@ static enum pw_status snapshot(struct pw_stream *s, uint64_t **out, struct pw_er
     enum pw_status status = pw_stream_check(s, err);
     if (status != PW_OK)
         return status;
-    *out = pw_system_snapshot(s->system, pw_stream_now(s), PW_BEFORE_CYCLE);
+    *out = pw_system_snapshot(s->system, pw_stream_now(s), PW_AFTER_EXIT);
     return *out ? PW_OK : pw_stream_keep(s, pw_fail_memory(err, "statistics"), err);
 }
 
