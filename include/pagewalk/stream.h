@@ -166,8 +166,9 @@ enum pw_status pw_stream_advance(struct pw_stream *s, uint64_t until, struct pw_
 /* The same, but time stops in the cycle in which an operation with `report` completes, before the next one does. At
  * once if a completion has not been taken, or nothing is outstanding and `until` is UINT64_MAX. */
 enum pw_status pw_stream_wait(struct pw_stream *s, uint64_t until, struct pw_error *err);
-/* Until nothing is outstanding and all stores have reached the L2. A machine in which nothing happens any more, or no
- * instruction issues for sim.progress_limit cycles, is PW_FAILED, and the message says who waits for whom. */
+/* Until nothing is outstanding and all stores have reached the L2; arithmetic may go on for which nothing waits. A
+ * machine in which nothing happens any more, or no instruction issues for sim.progress_limit cycles, is PW_FAILED, and
+ * the message says who waits for whom. */
 enum pw_status pw_stream_drain(struct pw_stream *s, struct pw_error *err);
 
 /* Metrics count from the beginning, or from this call on. */

@@ -344,7 +344,7 @@ static void an_exit_ends_the_warp_and_the_next_operation_begins_another(void **s
     (void)state;
     struct pw_stream *s = touching();
     for (unsigned i = 0; i < 3; i++) {
-        STREAM_OK(pw_stream_access(s, first, PW_STREAM_LOAD, 0x1000, 4, 0, err));
+        STREAM_OK(pw_stream_push(s, first, &(struct pw_stream_operation){.base = 0x1000, .mask = 1}, err));
         STREAM_OK(
             pw_stream_push(s, first, &(struct pw_stream_operation){.kind = PW_STREAM_COMPUTE, .instructions = 7}, err));
         STREAM_OK(pw_stream_push(s, first, &(struct pw_stream_operation){.kind = PW_STREAM_EXIT}, err));
