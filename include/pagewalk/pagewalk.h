@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 const char *pw_version(void);
 
 /* "0.1.0+1a2b3c4d5e6f": the release and a digest of the sources that decide results (all but experiments and command
@@ -262,5 +266,9 @@ struct pw_cost_listing {
 };
 typedef void pw_cost_visit(void *context, const struct pw_cost_listing *entry);
 enum pw_status pw_list_costs(const char *machine, pw_cost_visit *visit, void *context, struct pw_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

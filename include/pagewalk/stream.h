@@ -39,6 +39,10 @@
 
 #include "pagewalk/pagewalk.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct pw_stream;
 
 /* Numbers that are 0 and pointers that are NULL mean the default. Strings need not outlive pw_stream_open. */
@@ -183,5 +187,9 @@ enum pw_status pw_stream_metrics(struct pw_stream *s, pw_stream_visit *visit, vo
 /* Drains, lets every warp exit, checks all identities, and gives the result that a run would have; NULL: only checks.
  * *out is the caller's to free (pw_result_free). Afterwards the stream can only be asked for completions and closed. */
 enum pw_status pw_stream_finish(struct pw_stream *s, struct pw_result **out, struct pw_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

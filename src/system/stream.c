@@ -21,7 +21,7 @@ static void stream_main(struct pw_host *h, const void *parameters)
                                      .arguments = s});
 }
 
-static enum pw_status create_programs(struct pw_stream *s, unsigned apps, struct pw_error *err)
+static enum pw_status create_programs(struct pw_stream *s, struct pw_error *err)
 {
     s->workload = (struct pw_workload){.name = "stream",
                                        .suite = "stream",
@@ -29,7 +29,7 @@ static enum pw_status create_programs(struct pw_stream *s, unsigned apps, struct
                                        .parameters = no_parameters,
                                        .parameters_bytes = sizeof s,
                                        .main = stream_main};
-    for (unsigned i = 0; i < apps; i++) {
+    for (unsigned i = 0; i < s->apps; i++) {
         struct pw_stream **parameters = malloc(sizeof s);
         if (!parameters)
             return pw_fail_memory(err, "a stream");
@@ -50,7 +50,7 @@ static enum pw_status check_spec(const struct pw_stream_spec *spec, struct pw_er
     return PW_OK;
 }
 
-static enum pw_status build(struct pw_stream *s, unsigned apps, struct pw_error *err)
+static enum pw_status build(struct pw_stream *s, struct pw_error *err)
 {
     enum pw_status status = pw_run_configure(&s->spec, &s->config, &s->options, s->design, sizeof s->design, err);
     if (status != PW_OK)
@@ -60,17 +60,17 @@ static enum pw_status build(struct pw_stream *s, unsigned apps, struct pw_error 
                        "sim.reuse=on looks at the page accesses of programs; leave it out of a stream");
     s->feed_count = s->config.gpus * s->config.gpu.sm.count * s->config.gpu.sm.warps;
     s->feeds = calloc(s->feed_count, sizeof *s->feeds);
-    s->spaces = calloc(apps, sizeof *s->spaces);
+    s->spaces = calloc(s->apps, sizeof *s->spaces);
     if (!s->feeds || !s->spaces)
         return pw_fail_memory(err, "a stream");
-    for (unsigned i = 0; status == PW_OK && i < apps; i++)
+    for (unsigned i = 0; status == PW_OK && i < s->apps; i++)
         status = pw_stream_space_init(&s->spaces[i], err);
     if (status == PW_OK)
-        status = create_programs(s, apps, err);
+        status = create_programs(s, err);
     s->hooks = pw_feed_hooks(s);
-    s->busy = apps;
+    s->busy = s->apps;
     if (status == PW_OK)
-        status = pw_system_create_open(&s->config, &s->spec, s->programs, apps, &s->hooks, &s->system, err);
+        status = pw_system_create_open(&s->config, &s->spec, s->programs, s->apps, &s->hooks, &s->system, err);
     return status;
 }
 
@@ -90,13 +90,14 @@ enum pw_status pw_stream_open(const struct pw_stream_spec *spec, struct pw_strea
     s->machine = machine;
     s->queue = spec->queue ? spec->queue : QUEUE_DEFAULT;
     s->map_on_touch = spec->map_on_touch;
+    s->apps = spec->apps ? spec->apps : 1;
     s->spec = (struct pw_run_spec){.machine = machine,
                                    .design = spec->design,
                                    .sets = spec->sets,
                                    .set_count = spec->set_count,
                                    .seed = spec->seed,
                                    .interrupted = spec->interrupted};
-    status = build(s, spec->apps ? spec->apps : 1, err);
+    status = build(s, err);
     s->spec.design = NULL;
     s->spec.sets = NULL;
     s->spec.set_count = 0;
@@ -112,8 +113,7 @@ void pw_stream_close(struct pw_stream *s)
 {
     if (!s)
         return;
-    unsigned apps = s->system ? s->system->app_count : PW_MAX_APPS;
-    for (unsigned i = 0; s->system && i < apps; i++)
+    for (unsigned i = 0; s->spaces && i < s->apps; i++)
         pw_stream_space_release(&s->spaces[i]);
     pw_system_destroy(s->system);
     for (unsigned i = 0; i < PW_MAX_APPS; i++)

@@ -46,7 +46,8 @@ struct pw_stream {
     struct pw_system *system;
     struct pw_error failure; /* that has ended it */
     bool begun, finished, map_on_touch;
-    bool unbacked;                  /* memory has been mapped since time last went on */
+    bool unbacked; /* memory has been mapped since time last went on */
+    unsigned apps;
     struct pw_stream_space *spaces; /* by application */
     /* By GPU, SM and slot; NULL where nothing has ever been pushed (stream_warps.c). */
     struct pw_feed **feeds;
