@@ -139,6 +139,35 @@ static void a_translation_takes_a_cycle_for_each_page_of_its_lanes(void **state)
     stream_end(s);
 }
 
+/* Two pages of one operation: one that the L2 TLB has, and one whose walk another SM has begun so many cycles before. The
+ * operation is where the walk is unless the L2 TLB has both, whichever answer comes last. */
+static void an_operation_is_where_the_last_of_its_pages_is(void **state)
+{
+    (void)state;
+    uint64_t pages[] = {0x200000, 0x400000};
+    struct pw_stream_operation both = {.kind = PW_STREAM_TRANSLATE, .mask = 3, .addresses = pages, .report = true};
+    const struct pw_stream_place other = {.sm = 1}, third_sm = {.sm = 2};
+    unsigned merged = 0, found = 0;
+    for (uint64_t before = 440; before < 580; before++) {
+        struct pw_stream *s = stream_open((struct pw_stream_spec){.map_on_touch = true});
+        struct pw_stream_completion done;
+        stream_do(s, other, PW_STREAM_TRANSLATE, pages[0] + 0x1000); /* the tables are in the L2 cache */
+        stream_do(s, other, PW_STREAM_TRANSLATE, pages[1]);
+        STREAM_OK(pw_stream_push(s, other, &(struct pw_stream_operation){.kind = PW_STREAM_TRANSLATE, .base = pages[0]},
+                                 err));
+        STREAM_OK(pw_stream_advance(s, pw_stream_now(s) + before, err));
+        STREAM_OK(pw_stream_push(s, third_sm, &both, err));
+        STREAM_OK(pw_stream_drain(s, err));
+        assert_true(pw_stream_next(s, &done));
+        bool hits = stream_count(s, "gpu0.l2_tlb.hits") == 2;
+        assert_int_equal(done.level, hits ? PW_STREAM_L2_TLB : PW_STREAM_WALK);
+        merged += !hits;
+        found += hits;
+        stream_end(s);
+    }
+    assert_true(merged && found);
+}
+
 static void a_far_fault_takes_the_latency_of_the_driver_at_least(void **state)
 {
     (void)state;
@@ -257,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_walk_adds_a_read_of_the_l2_cache_for_each_level),
         cmocka_unit_test(a_translation_reaches_no_cache),
         cmocka_unit_test(a_translation_takes_a_cycle_for_each_page_of_its_lanes),
+        cmocka_unit_test(an_operation_is_where_the_last_of_its_pages_is),
         cmocka_unit_test(a_far_fault_takes_the_latency_of_the_driver_at_least),
         cmocka_unit_test(what_uses_a_load_waits_for_it),
         cmocka_unit_test(time_stops_in_the_cycle_of_a_completion),

@@ -158,6 +158,23 @@ static void memory_that_does_not_fit_ends_the_stream(void **state)
     pw_stream_close(s);
 }
 
+/* Mosaic makes large pages of the regions that an allocation fills, which it has to be asked for. */
+static void large_pages_do_not_depend_on_the_order_of_mappings(void **state)
+{
+    (void)state;
+    static const uint64_t orders[][3] = {{0, 4, 8}, {8, 4, 0}, {4, 8, 0}};
+    for (size_t i = 0; i < 3; i++) {
+        struct pw_stream *s = stream_open((struct pw_stream_spec){.design = "mosaic"});
+        for (size_t k = 0; k < 3; k++)
+            STREAM_OK(pw_stream_map(s, 0, orders[i][k] * mib, 4 * mib, NULL, err));
+        for (uint64_t at = 0; at < 12 * mib; at += 2 * mib) {
+            assert_int_equal(stream_do(s, first, PW_STREAM_TRANSLATE, at).level, PW_STREAM_WALK);
+            assert_int_equal(stream_do(s, first, PW_STREAM_TRANSLATE, at + mib).level, PW_STREAM_L1_TLB);
+        }
+        stream_end(s);
+    }
+}
+
 /* --- Managed memory. */
 
 static struct pw_stream *managed(bool map_on_touch)
@@ -245,6 +262,23 @@ static void every_gpu_has_its_own_tlbs(void **state)
     }
     assert_int_equal(stream_count(s, "gpu3.l1_tlb.lookups"), 1);
     assert_int_equal(stream_count(s, "gpus.l1_tlb.lookups"), 4);
+    stream_end(s);
+}
+
+static void pages_move_to_who_touches_them_first_wherever_they_are(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"place.remote=first-touch"};
+    struct pw_stream *s =
+        stream_open((struct pw_stream_spec){.machine = "mgpu4", .design = "centralized", .sets = sets, .set_count = 1});
+    const struct pw_stream_place second = {.gpu = 1};
+    for (uint64_t i = 4; i-- > 0;) {
+        STREAM_OK(pw_stream_map(s, 0, i * 8 * mib, 4096, NULL, err));
+        stream_do(s, second, PW_STREAM_LOAD, i * 8 * mib);
+        STREAM_OK(pw_stream_advance(s, pw_stream_now(s) + 100000, err));
+        uint64_t moved = stream_do(s, second, PW_STREAM_LOAD, i * 8 * mib).physical;
+        assert_int_equal(stream_do(s, first, PW_STREAM_LOAD, i * 8 * mib).physical, moved);
+    }
     stream_end(s);
 }
 
@@ -488,8 +522,10 @@ static void preloaded_memory_is_waited_for(void **state)
     assert_int_equal(done.pushed, 0);
     assert_true(done.issued > 1000);
     assert_int_equal(done.level, PW_STREAM_WALK);
-    STREAM_OK(pw_stream_map(s, 0, 4 * mib, 4 * mib, "b", err)); /* on its way, or a fault */
-    stream_do(s, first, PW_STREAM_LOAD, 4 * mib);
+    STREAM_OK(pw_stream_map(s, 0, 4 * mib, 4 * mib, "b", err));
+    STREAM_OK(pw_stream_advance(s, pw_stream_now(s) + 10000000, err));
+    assert_int_equal(stream_do(s, first, PW_STREAM_LOAD, 4 * mib).level, PW_STREAM_WALK);
+    assert_int_equal(stream_count(s, "app0.uvm.far_faults"), 0);
     stream_end(s);
 }
 
@@ -574,11 +610,13 @@ int main(void)
         cmocka_unit_test(a_page_that_was_unmapped_is_walked_for_again),
         cmocka_unit_test(a_touch_maps_the_2_mib_around_it_as_far_as_they_are_free),
         cmocka_unit_test(memory_that_does_not_fit_ends_the_stream),
+        cmocka_unit_test(large_pages_do_not_depend_on_the_order_of_mappings),
         cmocka_unit_test(only_a_translation_for_a_write_makes_a_page_dirty),
         cmocka_unit_test(managed_memory_is_mapped_in_blocks_of_2_mib),
         cmocka_unit_test(equal_addresses_of_two_applications_have_nothing_to_do_with_each_other),
         cmocka_unit_test(sms_have_l1_tlbs_of_their_own_and_share_the_l2_tlb),
         cmocka_unit_test(every_gpu_has_its_own_tlbs),
+        cmocka_unit_test(pages_move_to_who_touches_them_first_wherever_they_are),
         cmocka_unit_test(a_place_must_exist),
         cmocka_unit_test(mistakes_in_operations_push_nothing),
         cmocka_unit_test(lanes_access_what_they_say),
