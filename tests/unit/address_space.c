@@ -322,6 +322,42 @@ static void what_is_left_collides_with_larger_allocations(void **state)
     tear_down(&w);
 }
 
+/* All orders of four places: each page is found in its allocation, backed, touched, and given back. */
+static void allocations_may_be_made_at_chosen_addresses_in_any_order(void **state)
+{
+    (void)state;
+    for (unsigned order = 0; order < 256; order++) {
+        struct world w;
+        unsigned made = 0;
+        set_up(&w, 16 * MB);
+        for (unsigned i = 0; i < 4; i++) {
+            unsigned at = order >> 2 * i & 3;
+            pw_vaddr base = {PW_FIRST_ADDRESS + (uint64_t)at * 3 * MB};
+            char name[2] = {(char)('a' + at)};
+            if (made >> at & 1)
+                continue;
+            made |= 1U << at;
+            assert_int_equal(pw_address_space_allocate_at(&w.space, name, base, 1 * MB, false, &w.err), PW_OK);
+            if (i % 2)
+                assert_int_equal(back_all(&w), PW_OK);
+        }
+        assert_int_equal(back_all(&w), PW_OK);
+        for (unsigned at = 0; at < 4; at++) {
+            pw_vaddr page = {PW_FIRST_ADDRESS + (uint64_t)at * 3 * MB + 5 * PW_PAGE_BYTES};
+            const struct pw_range *r = pw_address_space_around(&w.space, page);
+            assert_int_equal(made >> at & 1, r != NULL);
+            assert_int_equal(made >> at & 1, look_up(&w, page).present);
+            assert_true(!r || (r->name[0] == (char)('a' + at) && r->mapped == r->outer));
+            uint64_t bytes = w.touched.bytes;
+            if (r)
+                pw_touch(&w.touched, pw_vpn_of(page));
+            assert_int_equal(w.touched.bytes, bytes + (r ? PW_PAGE_BYTES : 0));
+        }
+        check(&w);
+        tear_down(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +372,7 @@ int main(void)
         cmocka_unit_test(parts_of_an_allocation_can_be_freed_once),
         cmocka_unit_test(a_run_takes_up_what_the_run_before_has_left),
         cmocka_unit_test(what_is_left_collides_with_larger_allocations),
+        cmocka_unit_test(allocations_may_be_made_at_chosen_addresses_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
