@@ -83,11 +83,11 @@ enum pw_status pw_stream_shape(const struct pw_stream *s, unsigned app, struct p
  * sets of TLBs and the lower two levels of page tables go by, stays as it is; which GiB are neighbours may not.
  *
  * Frames are handed out, as the design does it, when time next goes on: what has been mapped until then is backed
- * together, one page of each application in turn.
- *
- * The whole pages around [address, address + bytes) are mapped, with demand paging (managed memory) the whole 2 MiB.
- * They must not overlap what is mapped. The name is for the results; NULL: "mapped". More memory than there is, where
- * it is not managed, is a user error. */
+ * together, one page of each application in turn. If it does not fit, that call fails and the stream has ended. */
+
+/* Maps the whole pages around [address, address + bytes), which must not overlap what is mapped. With demand paging
+ * (managed memory) a mapping begins at a multiple of 2 MiB and keeps others out of its last 2 MiB. The name is for the
+ * results; NULL: "mapped". */
 enum pw_status pw_stream_map(struct pw_stream *s, unsigned app, uint64_t address, uint64_t bytes, const char *name,
                              struct pw_error *err);
 /* The same at an address that the library chooses, a multiple of 2 MiB: the lowest from 0x7f4000000000 on with room. */

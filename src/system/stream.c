@@ -8,12 +8,17 @@
 
 enum { QUEUE_DEFAULT = 16, QUEUE_MOST = 4096 };
 
+/* What its program is made from. */
+struct parameters {
+    struct pw_stream *stream;
+};
+
 static const struct pw_option no_parameters[] = {{0}};
 
 /* The program of an application: one launch, which ends with the stream. */
 static void stream_main(struct pw_host *h, const void *parameters)
 {
-    struct pw_stream *s = *(struct pw_stream *const *)parameters;
+    struct pw_stream *s = ((const struct parameters *)parameters)->stream;
     pw_launch(h, &(struct pw_launch){.name = "stream",
                                      .grid = {s->feed_count, 1, 1},
                                      .block = {PW_WARP_LANES, 1, 1},
@@ -27,13 +32,13 @@ static enum pw_status create_programs(struct pw_stream *s, struct pw_error *err)
                                        .suite = "stream",
                                        .summary = "",
                                        .parameters = no_parameters,
-                                       .parameters_bytes = sizeof s,
+                                       .parameters_bytes = sizeof(struct parameters),
                                        .main = stream_main};
     for (unsigned i = 0; i < s->apps; i++) {
-        struct pw_stream **parameters = malloc(sizeof s);
+        struct parameters *parameters = malloc(sizeof *parameters);
         if (!parameters)
             return pw_fail_memory(err, "a stream");
-        *parameters = s;
+        parameters->stream = s;
         s->programs[i] =
             (struct pw_program){.workload = &s->workload, .parameters = parameters, .scale = 1, .text = "stream"};
     }
@@ -59,7 +64,7 @@ static enum pw_status build(struct pw_stream *s, struct pw_error *err)
         return pw_fail(err, PW_USER_ERROR,
                        "sim.reuse=on looks at the page accesses of programs; leave it out of a stream");
     s->feed_count = s->config.gpus * s->config.gpu.sm.count * s->config.gpu.sm.warps;
-    s->feeds = calloc(s->feed_count, sizeof *s->feeds);
+    s->feeds = calloc(s->feed_count, sizeof(void *));
     s->spaces = calloc(s->apps, sizeof *s->spaces);
     if (!s->feeds || !s->spaces)
         return pw_fail_memory(err, "a stream");

@@ -139,8 +139,8 @@ static void a_translation_takes_a_cycle_for_each_page_of_its_lanes(void **state)
     stream_end(s);
 }
 
-/* Two pages of one operation: one that the L2 TLB has, and one whose walk another SM has begun so many cycles before. The
- * operation is where the walk is unless the L2 TLB has both, whichever answer comes last. */
+/* Two pages of one operation: one that the L2 TLB has, and one whose walk another SM has begun so many cycles before.
+ * The operation is where the walk is unless the L2 TLB has both, whichever answer comes last. */
 static void an_operation_is_where_the_last_of_its_pages_is(void **state)
 {
     (void)state;
