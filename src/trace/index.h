@@ -1,7 +1,7 @@
 /* The index of a trace: where it comes from, what the host did, and where the table of each launch is.
  *
- * A launch's blocks lie behind those of the launch before it and its table behind its blocks, so that the index has only
- * lengths; places follow, and every byte of the file belongs to one part. */
+ * A launch's blocks lie behind those of the launch before it and its table behind its blocks, so that the index has
+ * only lengths; places follow, and every byte of the file belongs to one part. */
 #ifndef PW_TRACE_INDEX_H
 #define PW_TRACE_INDEX_H
 

@@ -1,5 +1,5 @@
-/* Notes of touched addresses. An access whose lanes are all in one block and alike there, which is nearly every one, costs
- * two comparisons. */
+/* Notes of touched addresses. An access whose lanes are all in one block and alike there, which is nearly every one,
+ * costs two comparisons. */
 #include "trace/strays.h"
 
 #include "trace/format.h"

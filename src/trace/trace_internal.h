@@ -23,8 +23,8 @@ struct pw_trace_launch {
     uint32_t number, ctas, warps;
 };
 
-/* Holds less in memory than a writer does otherwise: bytes of CTAs under way, of one of them, and of pieces that wait to
- * be put into blocks. For tests, so that little is much. */
+/* Holds less in memory than a writer does otherwise: bytes of CTAs under way, of one of them, and of pieces that wait
+ * to be put into blocks. For tests, so that little is much. */
 struct pw_trace_writer;
 void pw_trace_writer_bound(struct pw_trace_writer *w, size_t under_way, size_t piece, size_t collected);
 
