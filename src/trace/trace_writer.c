@@ -255,8 +255,8 @@ bool pw_trace_write_op(struct pw_trace_writer *w, uint32_t cta, uint32_t warp, c
     if (!sound(w))
         return false;
     if (cta >= w->ctas || warp >= w->cta_warps || !pw_op_is_sound(op)) {
-        pw_error_set(&w->err, PW_USER_ERROR, "%s: CTA %u, warp %u: %s", w->file.path, cta, warp,
-                     cta < w->ctas && warp < w->cta_warps ? "not an operation" : "is not of the launch");
+        pw_error_set(&w->err, PW_USER_ERROR, "%s: CTA %u, warp %u %s", w->file.path, cta, warp,
+                     cta < w->ctas && warp < w->cta_warps ? "has what is no operation" : "is not of the launch");
         return false;
     }
     struct pw_trace_event *launch = &w->index.events[w->index.event_count - 1];

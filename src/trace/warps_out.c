@@ -241,7 +241,8 @@ enum pw_status pw_warps_out_add(struct pw_warps_out *w, struct pw_blocks_out *bl
     if (!of || !make_room(w, of))
         return pw_fail_memory(err, "a trace");
     if (of->exited)
-        return pw_fail(err, PW_USER_ERROR, "CTA %u, warp %u has an operation behind its exit", cta, warp);
+        return pw_fail(err, PW_USER_ERROR, "%s: CTA %u, warp %u has an operation behind its exit", blocks->file->path,
+                       cta, warp);
     of->exited = op->kind == PW_OP_EXIT;
     in->bytes += code(of, warp, op, words);
     if (in->bytes >= w->piece_bytes)
