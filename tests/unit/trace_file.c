@@ -265,12 +265,83 @@ static void a_full_disk_is_one_line_and_no_file(void **state)
     free(folder);
 }
 
+/* The hexadecimal bytes at the beginning of the lines of the page's last block of text. */
+static size_t bytes_of_page(uint8_t *bytes, size_t capacity)
+{
+    FILE *page = fopen(PW_DOCS "/trace-format.md", "r");
+    assert_non_null(page);
+    char line[256];
+    bool inside = false;
+    size_t count = 0;
+    while (fgets(line, sizeof line, page)) {
+        if (!strncmp(line, "```", 3))
+            inside = !strcmp(line, "```text\n");
+        unsigned byte;
+        int length = 0;
+        for (const char *at = line; inside && strspn(at, " 0123456789abcdef") >= 2; at += length) {
+            if (sscanf(at, "%2x%n", &byte, &length) != 1 || (at[length] != ' ' && at[length] != '\n'))
+                break;
+            assert_true(count < capacity);
+            bytes[count++] = (uint8_t)byte;
+            if (!strncmp(at + length, "   ", 3))
+                break;
+            length += (int)strspn(at + length, " ");
+        }
+    }
+    fclose(page);
+    return count;
+}
+
+static void write_example(struct pw_trace_writer *w)
+{
+    static const struct traced_op wait = {.op = {.kind = PW_OP_COMPUTE, .count_or_mask = 2}};
+    static const struct traced_op leave = {.op = {.kind = PW_OP_EXIT, .loads_in_flight = PW_ANY_IN_FLIGHT}};
+    pw_trace_writer_set_origin(
+        w, &(struct pw_trace_origin){
+               .recorder = "pagewalk", .program = "example", .device = "", .cta_sample = 1, .seed = 42});
+    pw_trace_write_event(
+        w, &(struct pw_trace_event){
+               .kind = PW_TRACE_ALLOC, .memory = PW_TRACE_MANAGED, .address = 1 << 20, .bytes = 4096, .name = "a"});
+    pw_trace_write_launch(
+        w, &(struct pw_trace_event){
+               .kind = PW_TRACE_LAUNCH, .name = "k", .grid = {2, 1, 1}, .block = {64, 1, 1}, .registers = 16});
+    for (uint32_t cta = 0; cta < 2; cta++) {
+        for (unsigned i = 0; i < 2; i++) {
+            struct traced_op t = load((1 << 20) + 128 * cta + 256 * i);
+            assert_true(pw_trace_write_op(w, cta, 0, &t.op, t.words));
+            assert_true(pw_trace_write_op(w, cta, 0, &wait.op, wait.words));
+        }
+        assert_true(pw_trace_write_op(w, cta, 0, &leave.op, leave.words));
+    }
+}
+
+static void the_example_of_the_page_is_what_is_written(void **state)
+{
+    (void)state;
+    uint8_t expected[512], written[512];
+    size_t size = bytes_of_page(expected, sizeof expected);
+    struct pw_trace_writer *w;
+    struct pw_trace *t;
+    struct pw_error err;
+    assert_ok(pw_trace_writer_open(NULL, &w, &err), &err);
+    write_example(w);
+    assert_ok(pw_trace_writer_finish(w, &t, &err), &err);
+    assert_int_equal(pw_trace_file_bytes(t), size);
+    assert_int_equal(pread(t->fd, written, sizeof written, 0), size);
+    assert_memory_equal(written, expected, size);
+    pw_trace_close(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_flipped_byte_is_refused),      cmocka_unit_test(every_truncation_is_refused),
-        cmocka_unit_test(what_is_no_trace_is_told_by_name),   cmocka_unit_test(parts_do_not_change_places),
-        cmocka_unit_test(a_file_appears_when_it_is_complete), cmocka_unit_test(a_full_disk_is_one_line_and_no_file),
+        cmocka_unit_test(the_example_of_the_page_is_what_is_written),
+        cmocka_unit_test(every_flipped_byte_is_refused),
+        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(what_is_no_trace_is_told_by_name),
+        cmocka_unit_test(parts_do_not_change_places),
+        cmocka_unit_test(a_file_appears_when_it_is_complete),
+        cmocka_unit_test(a_full_disk_is_one_line_and_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
