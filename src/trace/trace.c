@@ -123,7 +123,7 @@ static enum pw_status verify_launch(struct pw_trace_launch *l, struct pw_error *
 {
     uint64_t checksum = PW_CHECKSUM_START;
     for (uint32_t i = 0; i < l->table.block_count; i++) {
-        const struct pw_block *block;
+        struct pw_block *block;
         enum pw_status status = pw_trace_launch_block(l, i, &block, err);
         if (status != PW_OK)
             return status;

@@ -32,7 +32,7 @@ void pw_trace_writer_bound(struct pw_trace_writer *w, size_t under_way, size_t p
 enum pw_status pw_trace_open_file(int fd, const char *path, struct pw_trace **out, struct pw_error *err);
 
 /* A block of a launch, checked, from the cache or the file. It stays until the next call. */
-enum pw_status pw_trace_launch_block(struct pw_trace_launch *l, uint32_t block, const struct pw_block **out,
+enum pw_status pw_trace_launch_block(struct pw_trace_launch *l, uint32_t block, struct pw_block **out,
                                      struct pw_error *err);
 
 #endif
