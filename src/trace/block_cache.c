@@ -1,7 +1,7 @@
-/* A table by key and a list by age. */
+/* A table by key, and an array to draw from. */
 #include "trace/block_cache.h"
 
-#include <stdlib.h>
+#include "sim/grow.h"
 
 enum { CACHE_BYTES = 32 << 20 };
 
@@ -11,88 +11,105 @@ enum pw_status pw_block_cache_init(struct pw_block_cache *c, struct pw_error *er
     return pw_key_map_init(&c->map, "blocks of a trace", err);
 }
 
-static void take_out(struct pw_block_cache *c, struct pw_block *b)
+static void put(struct pw_block_cache *c, size_t place, struct pw_block *b)
 {
-    *(b->newer ? &b->newer->older : &c->newest) = b->older;
-    *(b->older ? &b->older->newer : &c->oldest) = b->newer;
-}
-
-static void put_first(struct pw_block_cache *c, struct pw_block *b)
-{
-    b->newer = NULL;
-    b->older = c->newest;
-    *(c->newest ? &c->newest->newer : &c->oldest) = b;
-    c->newest = b;
+    c->blocks[place] = b;
+    b->place = (uint32_t)place;
 }
 
 static void free_block(struct pw_block *b)
 {
-    if (b)
-        free(b->segments);
+    free(b->segments);
     free(b);
 }
 
 static void forget(struct pw_block_cache *c, struct pw_block *b)
 {
+    size_t hole = b->place;
+    if (hole < c->in_use) {
+        put(c, hole, c->blocks[--c->in_use]);
+        hole = c->in_use;
+    }
+    if (hole < --c->count)
+        put(c, hole, c->blocks[c->count]);
     pw_key_map_remove(&c->map, &b->link);
-    take_out(c, b);
     c->bytes -= b->bytes;
     free_block(b);
 }
 
-void pw_block_cache_forget(struct pw_block_cache *c, uint64_t first, uint64_t end)
-{
-    for (struct pw_block *b = c->oldest, *next; b; b = next) {
-        next = b->newer;
-        if (b->link.key >= first && b->link.key < end)
-            forget(c, b);
-    }
-}
-
 void pw_block_cache_release(struct pw_block_cache *c)
 {
-    pw_block_cache_forget(c, 0, UINT64_MAX);
+    while (c->count)
+        forget(c, c->blocks[c->count - 1]);
+    free(c->blocks);
     pw_key_map_release(&c->map);
 }
 
-const struct pw_block *pw_block_cache_find(struct pw_block_cache *c, uint64_t key)
+struct pw_block *pw_block_cache_find(const struct pw_block_cache *c, uint64_t key)
 {
-    struct pw_block *b = (struct pw_block *)pw_key_map_find(&c->map, key);
-    if (b && b != c->newest) {
-        take_out(c, b);
-        put_first(c, b);
+    return (struct pw_block *)pw_key_map_find(&c->map, key);
+}
+
+void pw_block_cache_use(struct pw_block_cache *c, struct pw_block *b)
+{
+    if (++b->uses != b->count || b->place >= c->in_use)
+        return;
+    size_t hole = b->place, last = --c->in_use;
+    put(c, hole, c->blocks[last]);
+    put(c, last, b);
+}
+
+/* Room for so many bytes: what is done with goes first, then whatever is drawn. */
+static void make_room(struct pw_block_cache *c, size_t bytes)
+{
+    while (c->count && c->bytes + bytes > c->most) {
+        size_t place = c->count - 1;
+        if (c->in_use == c->count)
+            place = (size_t)((++c->draws * UINT64_C(0x9e3779b97f4a7c15) >> 32) * c->count >> 32);
+        forget(c, c->blocks[place]);
     }
-    return b;
+}
+
+/* Unpacks a block and reads its directory. */
+static enum pw_status read_block(struct pw_block *b, struct pw_unpacker *u, const struct pw_part *part, uint32_t ctas,
+                                 uint32_t warps, const char *path, struct pw_error *err)
+{
+    enum pw_status status = pw_unpack(u, part, "a block", b->raw, &b->checksum, err);
+    if (status != PW_OK)
+        return status;
+    b->count = pw_directory_count(b->raw, part->raw);
+    b->segments = calloc(b->count + UINT64_C(1), sizeof *b->segments);
+    if (!b->segments)
+        return pw_fail_memory(err, "a block of a trace");
+    if (!pw_directory_read(b->raw, part->raw, ctas, warps, b->count, b->segments))
+        return pw_fail(err, PW_USER_ERROR, "%s: is corrupted: a block's directory does not make sense", path);
+    b->bytes = sizeof *b + part->raw + b->count * sizeof *b->segments;
+    return PW_OK;
 }
 
 enum pw_status pw_block_cache_read(struct pw_block_cache *c, struct pw_unpacker *u, uint64_t key,
                                    const struct pw_part *part, uint32_t ctas, uint32_t warps, const char *path,
-                                   const struct pw_block **out, struct pw_error *err)
+                                   struct pw_block **out, struct pw_error *err)
 {
-    struct pw_block *b = malloc(sizeof *b + part->raw);
+    struct pw_block **grown = pw_grow(c->blocks, c->count, &c->capacity, sizeof *c->blocks);
+    c->blocks = grown ? grown : c->blocks;
+    struct pw_block *b = grown ? malloc(sizeof *b + part->raw) : NULL;
     if (!b)
         return pw_fail_memory(err, "a block of a trace");
     *b = (struct pw_block){0};
-    enum pw_status status = pw_unpack(u, part, "a block", b->raw, &b->checksum, err);
-    if (status == PW_OK) {
-        b->count = pw_directory_count(b->raw, part->raw);
-        b->segments = calloc(b->count + 1U, sizeof *b->segments);
-        if (!b->segments)
-            status = pw_fail_memory(err, "a block of a trace");
-        else if (!pw_directory_read(b->raw, part->raw, ctas, warps, b->count, b->segments))
-            status = pw_fail(err, PW_USER_ERROR, "%s: is corrupted: a block's directory does not make sense", path);
-    }
+    enum pw_status status = read_block(b, u, part, ctas, warps, path, err);
     if (status != PW_OK) {
         free_block(b);
         return status;
     }
-    b->bytes = sizeof *b + part->raw + b->count * sizeof *b->segments;
-    while (c->oldest && c->bytes + b->bytes > c->most)
-        forget(c, c->oldest);
+    make_room(c, b->bytes);
     c->bytes += b->bytes;
-    c->misses++;
+    c->reads++;
     pw_key_map_add(&c->map, &b->link, key);
-    put_first(c, b);
+    if (c->in_use < c->count)
+        put(c, c->count, c->blocks[c->in_use]);
+    put(c, c->in_use++, b);
+    c->count++;
     *out = b;
     return PW_OK;
 }

@@ -1,7 +1,9 @@
-/* Blocks of a trace that were read last, unpacked and with their directories, for all of its launches together.
+/* Blocks of a trace that are being read, unpacked and with their directories, for all of its launches together.
  *
  * Warps that run side by side read different segments of the same blocks, so a block is used by as many as it has
- * segments. Memory is bounded by bytes, directories included; what was used least recently makes room. */
+ * segments, and then hardly again: it is the first to make room. Where all blocks are in use, warps go over more of them
+ * in turn than there is room for, and any of them goes: the one used least recently would always be the one that is
+ * needed next. Memory is bounded by bytes, directories included. */
 #ifndef PW_TRACE_BLOCK_CACHE_H
 #define PW_TRACE_BLOCK_CACHE_H
 
@@ -10,33 +12,35 @@
 
 struct pw_block {
     struct pw_key_link link; /* first; its key is the block's */
-    struct pw_block *newer, *older;
     struct pw_segment *segments;
     size_t bytes;
     uint64_t checksum;
-    uint32_t count;
+    uint32_t count; /* of segments */
+    uint32_t uses;  /* since it was read */
+    uint32_t place; /* in `blocks` */
     uint8_t raw[];
 };
 
 struct pw_block_cache {
     struct pw_key_map map;
-    struct pw_block *newest, *oldest;
+    struct pw_block **blocks; /* those in use, then those that are done with */
+    size_t count, in_use, capacity;
     size_t bytes, most;
-    uint64_t misses;
+    uint64_t draws, reads;
 };
 
 enum pw_status pw_block_cache_init(struct pw_block_cache *c, struct pw_error *err);
 void pw_block_cache_release(struct pw_block_cache *c);
 
-/* The block with this key, which is the newest one then; NULL: it is not there. */
-const struct pw_block *pw_block_cache_find(struct pw_block_cache *c, uint64_t key);
+/* The block with this key; NULL: it is not there. */
+struct pw_block *pw_block_cache_find(const struct pw_block_cache *c, uint64_t key);
+
+/* A segment of the block has been used. */
+void pw_block_cache_use(struct pw_block_cache *c, struct pw_block *b);
 
 /* Reads a block of a launch of so many CTAs and warps a CTA. */
 enum pw_status pw_block_cache_read(struct pw_block_cache *c, struct pw_unpacker *u, uint64_t key,
                                    const struct pw_part *part, uint32_t ctas, uint32_t warps, const char *path,
-                                   const struct pw_block **out, struct pw_error *err);
-
-/* Forgets every block whose key is in [first, end). */
-void pw_block_cache_forget(struct pw_block_cache *c, uint64_t first, uint64_t end);
+                                   struct pw_block **out, struct pw_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /* The blocks of the launch that is being written.
  *
  * Pieces of CTAs are collected until there are a few megabytes of them and then put into blocks in order of CTA: CTAs
- * that a GPU runs side by side, and a replay will, too, lie side by side in the file, in whatever order they ended. Small
- * pieces share a block; one that is there because its CTA is long has a block for itself, so that each of its warps
- * finds its next segment in a block that the others read, too, at that time. */
+ * that a GPU runs side by side, and a replay will, too, lie side by side in the file, in whatever order they ended.
+ * Small pieces share a block; one that is there because its CTA is long has a block for itself, so that each of its
+ * warps finds its next segment in a block that the others read, too, at that time. */
 #ifndef PW_TRACE_BLOCKS_OUT_H
 #define PW_TRACE_BLOCKS_OUT_H
 

@@ -1,5 +1,5 @@
-/* The frame of a trace file: a header at its beginning and a trailer at its end, of fixed size, and limits of what is in
- * between (docs/trace-format.md).
+/* The frame of a trace file: a header at its beginning and a trailer at its end, of fixed size, and limits of what is
+ * in between (docs/trace-format.md).
  *
  * The header keeps its size and layout in all versions, so that a program can always tell a newer file from a broken
  * one. */

@@ -1,5 +1,5 @@
-/* Events as varints and back. What is read has been under a checksum, but whoever made the file may have made that, too:
- * allocations that are alive must not overlap, and what is copied, advised on or freed lies in one. */
+/* Events as varints and back. What is read has been under a checksum, but whoever made the file may have made that,
+ * too: allocations that are alive must not overlap, and what is copied, advised on or freed lies in one. */
 #include "trace/index.h"
 
 #include "sim/grow.h"
@@ -7,6 +7,7 @@
 #include "sim/types.h"
 #include "trace/format.h"
 #include "trace/ranges.h"
+#include "trace/texts.h"
 
 #include <stdio.h>
 
@@ -41,58 +42,86 @@ bool pw_event_flags_are_known(const struct pw_trace_event *event)
     }
 }
 
-static void write_launch(const struct pw_trace_event *e, const struct pw_launch_place *l, struct pw_bytes_out *out)
+/* An index that is being written: what refers to texts, which come before it. */
+struct writing {
+    struct pw_texts texts;
+    struct pw_bytes_out out;
+};
+
+static void add_text(struct writing *w, const char *text)
+{
+    const struct pw_text *kept = pw_texts_add(&w->texts, text);
+    w->out.failed |= !kept;
+    pw_add_varint(&w->out, kept ? kept->number : 0);
+}
+
+static void write_launch(struct writing *w, const struct pw_trace_event *e, const struct pw_launch_place *l)
 {
     const uint32_t numbers[] = {e->grid.x,  e->grid.y,  e->grid.z,       e->block.x,
                                 e->block.y, e->block.z, e->shared_bytes, e->registers};
-    pw_add_text(out, e->name);
+    add_text(w, e->name);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        pw_add_varint(out, numbers[i]);
-    pw_add_varint(out, e->sampled_of);
-    pw_add_varint(out, e->warp_instructions);
-    pw_add_varint(out, e->memory_instructions);
-    pw_add_varint(out, l->table.offset - l->blocks);
-    pw_add_varint(out, l->table.stored);
-    pw_add_varint(out, l->table.raw);
-    pw_add_fixed(out, l->checksum);
+        pw_add_varint(&w->out, numbers[i]);
+    pw_add_varint(&w->out, e->sampled_of);
+    pw_add_varint(&w->out, e->warp_instructions);
+    pw_add_varint(&w->out, e->memory_instructions);
+    pw_add_varint(&w->out, l->table.offset - l->blocks);
+    pw_add_varint(&w->out, l->table.stored);
+    pw_add_varint(&w->out, l->table.raw);
+    pw_add_fixed(&w->out, l->checksum);
 }
 
 /* An inferred allocation without a name has its address for one. */
-static void write_alloc(const struct pw_trace_event *e, struct pw_bytes_out *out)
+static void write_alloc(struct writing *w, const struct pw_trace_event *e)
 {
     char name[24];
     snprintf(name, sizeof name, "0x%llx", (unsigned long long)e->address);
-    pw_add_varint(out, e->memory);
-    pw_add_varint(out, e->address);
-    pw_add_varint(out, e->bytes);
-    pw_add_text(out, e->memory == PW_TRACE_INFERRED && !*e->name ? name : e->name);
+    pw_add_varint(&w->out, e->memory);
+    pw_add_varint(&w->out, e->address);
+    pw_add_varint(&w->out, e->bytes);
+    add_text(w, e->memory == PW_TRACE_INFERRED && !*e->name ? name : e->name);
+}
+
+static void write_event(struct writing *w, const struct pw_trace_event *e, const struct pw_index *index)
+{
+    pw_add_varint(&w->out, e->kind);
+    if (e->kind == PW_TRACE_LAUNCH) {
+        write_launch(w, e, &index->launches[e->allocation]);
+    } else if (e->kind == PW_TRACE_ALLOC) {
+        write_alloc(w, e);
+    } else {
+        pw_add_varint(&w->out, e->allocation);
+        if (e->kind == PW_TRACE_FREE)
+            return;
+        pw_add_varint(&w->out, e->flags);
+        pw_add_varint(&w->out, e->address);
+        pw_add_varint(&w->out, e->bytes);
+    }
 }
 
 void pw_index_write(const struct pw_index *index, struct pw_bytes_out *out)
 {
     const struct pw_trace_origin *o = &index->origin;
-    pw_add_text(out, o->recorder);
-    pw_add_text(out, o->program);
-    pw_add_text(out, o->device);
-    pw_add_varint(out, o->cta_sample);
-    pw_add_varint(out, o->seed);
-    pw_add_varint(out, index->event_count);
-    for (size_t i = 0; i < index->event_count; i++) {
-        const struct pw_trace_event *e = &index->events[i];
-        pw_add_varint(out, e->kind);
-        if (e->kind == PW_TRACE_LAUNCH) {
-            write_launch(e, &index->launches[e->allocation], out);
-        } else if (e->kind == PW_TRACE_ALLOC) {
-            write_alloc(e, out);
-        } else {
-            pw_add_varint(out, e->allocation);
-            if (e->kind == PW_TRACE_FREE)
-                continue;
-            pw_add_varint(out, e->flags);
-            pw_add_varint(out, e->address);
-            pw_add_varint(out, e->bytes);
-        }
+    struct writing w = {0};
+    if (pw_texts_init(&w.texts, NULL) != PW_OK) {
+        out->failed = true;
+        return;
     }
+    add_text(&w, o->recorder);
+    add_text(&w, o->program);
+    add_text(&w, o->device);
+    pw_add_varint(&w.out, o->cta_sample);
+    pw_add_varint(&w.out, o->seed);
+    pw_add_varint(&w.out, index->event_count);
+    for (size_t i = 0; i < index->event_count; i++)
+        write_event(&w, &index->events[i], index);
+    pw_add_varint(out, w.texts.map.count);
+    for (const struct pw_text *t = w.texts.first; t; t = t->after)
+        pw_add_text(out, t->text);
+    pw_add_bytes(out, w.out.bytes, w.out.used);
+    out->failed |= w.out.failed;
+    pw_bytes_free(&w.out);
+    pw_texts_release(&w.texts);
 }
 
 /* An index that is being read. */
@@ -101,17 +130,43 @@ struct reading {
     struct pw_index *index;
     struct pw_ranges live;
     uint64_t place; /* of the next launch */
+    const char **texts;
+    size_t text_count, text_capacity;
     size_t *allocs; /* the event of each allocation */
     size_t alloc_count, alloc_capacity, event_capacity, launch_capacity;
     bool memory; /* is out */
 };
+
+static const char *take_text(struct reading *r)
+{
+    uint64_t number = pw_take_varint(&r->in, UINT32_MAX);
+    if (!r->in.bad && number < r->text_count)
+        return r->texts[number];
+    r->in.bad = true;
+    return "";
+}
+
+static bool read_texts(struct reading *r)
+{
+    enum { LEAST_TEXT = 2 };
+    size_t count = pw_take_varint(&r->in, (uint64_t)(r->in.end - r->in.at) / LEAST_TEXT);
+    for (; r->text_count < count && !r->in.bad; r->text_count++) {
+        const char **grown = pw_grow(r->texts, r->text_count, &r->text_capacity, sizeof *grown);
+        r->memory = !grown;
+        if (r->memory)
+            return false;
+        r->texts = grown;
+        r->texts[r->text_count] = pw_take_text(&r->in);
+    }
+    return !r->in.bad;
+}
 
 static bool read_alloc(struct reading *r, struct pw_trace_event *e, size_t number)
 {
     e->memory = (uint8_t)pw_take_varint(&r->in, PW_TRACE_MEMORY_COUNT - 1);
     e->address = pw_take_varint(&r->in, PW_TRACE_ADDRESS_END - 1);
     e->bytes = pw_take_varint(&r->in, PW_TRACE_ADDRESS_END - e->address);
-    e->name = pw_take_text(&r->in);
+    e->name = take_text(r);
     e->allocation = (uint32_t)r->alloc_count;
     if (r->in.bad || !e->bytes)
         return false;
@@ -151,7 +206,7 @@ static bool read_launch(struct reading *r, struct pw_trace_event *e, size_t numb
 {
     uint32_t *const numbers[] = {&e->grid.x,  &e->grid.y,  &e->grid.z,       &e->block.x,
                                  &e->block.y, &e->block.z, &e->shared_bytes, &e->registers};
-    e->name = pw_take_text(&r->in);
+    e->name = take_text(r);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = (uint32_t)pw_take_varint(&r->in, UINT32_MAX);
     e->sampled_of = pw_take_varint(&r->in, UINT64_MAX);
@@ -202,9 +257,11 @@ static bool read_event(struct reading *r, uint64_t end, size_t number)
 static bool read_all(struct reading *r, uint64_t end)
 {
     struct pw_index *x = r->index;
-    x->origin.recorder = pw_take_text(&r->in);
-    x->origin.program = pw_take_text(&r->in);
-    x->origin.device = pw_take_text(&r->in);
+    if (!read_texts(r))
+        return false;
+    x->origin.recorder = take_text(r);
+    x->origin.program = take_text(r);
+    x->origin.device = take_text(r);
     x->origin.cta_sample = (uint32_t)pw_take_varint(&r->in, UINT32_MAX);
     x->origin.seed = pw_take_varint(&r->in, UINT64_MAX);
     enum { LEAST_EVENT = 2 };
@@ -225,6 +282,7 @@ enum pw_status pw_index_read(struct pw_index *index, uint8_t *raw, size_t bytes,
     bool sound = read_all(&r, end);
     pw_ranges_release(&r.live);
     free(r.allocs);
+    free(r.texts);
     if (sound)
         return PW_OK;
     size_t event = index->event_count;

@@ -1,7 +1,7 @@
 /* The index of a trace: where it comes from, what the host did, and where the table of each launch is.
  *
- * A launch's blocks lie behind those of the launch before it and its table behind its blocks, so that the index has only
- * lengths; places follow, and every byte of the file belongs to one part. */
+ * A launch's blocks lie behind those of the launch before it and its table behind its blocks, so that the index has
+ * only lengths; places follow, and every byte of the file belongs to one part. */
 #ifndef PW_TRACE_INDEX_H
 #define PW_TRACE_INDEX_H
 
@@ -17,13 +17,14 @@ struct pw_launch_place {
 };
 
 struct pw_index {
-    uint8_t *raw; /* texts point into it */
+    uint8_t *raw; /* of one that was read; texts point into it */
     struct pw_trace_origin origin;
     struct pw_trace_event *events;
     struct pw_launch_place *launches;
     size_t event_count, launch_count;
 };
 
+/* Failed: memory is out. */
 void pw_index_write(const struct pw_index *index, struct pw_bytes_out *out);
 
 /* Reads and checks an index, which begins at `end`; takes raw over. */

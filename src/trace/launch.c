@@ -45,7 +45,7 @@ void pw_trace_launch_close(struct pw_trace_launch *l)
     free(l);
 }
 
-enum pw_status pw_trace_launch_block(struct pw_trace_launch *l, uint32_t block, const struct pw_block **out,
+enum pw_status pw_trace_launch_block(struct pw_trace_launch *l, uint32_t block, struct pw_block **out,
                                      struct pw_error *err)
 {
     struct pw_trace *t = l->trace;
@@ -71,25 +71,39 @@ void pw_trace_cursor_start(struct pw_trace_cursor *c, struct pw_trace_launch *l,
     pw_op_coder_start(&c->coder, 0);
 }
 
+static bool is_of(const struct pw_trace_cursor *c, const struct pw_block *b, uint32_t segment)
+{
+    return segment < b->count && b->segments[segment].cta == c->cta && b->segments[segment].warp == c->warp;
+}
+
+/* Takes a segment, and moves to the next one: the block is not needed to find out that it has no further. */
+static void take(struct pw_trace_cursor *c, struct pw_block *b, uint32_t segment)
+{
+    const struct pw_segment *s = &b->segments[segment];
+    memcpy(c->bytes, b->raw + s->at, s->bytes);
+    c->read = 0;
+    c->filled = s->bytes;
+    if (s->fresh)
+        pw_op_coder_start(&c->coder, s->origin);
+    bool further = is_of(c, b, segment + 1);
+    c->segment = further ? segment + 1 : NOT_FOUND_YET;
+    c->piece += !further;
+    pw_block_cache_use(&c->launch->trace->cache, b);
+}
+
 /* Copies the next segment; at the end there is none. */
 static enum pw_status fill(struct pw_trace_cursor *c, struct pw_error *err)
 {
     const struct pw_table *table = &c->launch->table;
     for (; c->piece < table->piece_count && table->pieces[c->piece].cta <= c->cta; c->piece++) {
-        const struct pw_block *b;
+        struct pw_block *b;
         enum pw_status status = pw_trace_launch_block(c->launch, table->pieces[c->piece].block, &b, err);
         if (status != PW_OK)
             return status;
-        if (c->segment == NOT_FOUND_YET)
-            c->segment = pw_directory_find(b->segments, b->count, c->cta, c->warp);
-        const struct pw_segment *s = &b->segments[c->segment];
-        if (c->segment < b->count && s->cta == c->cta && s->warp == c->warp) {
-            memcpy(c->bytes, b->raw + s->at, s->bytes);
-            c->read = 0;
-            c->filled = s->bytes;
-            c->segment++;
-            if (s->fresh)
-                pw_op_coder_start(&c->coder, s->origin);
+        bool known = c->segment != NOT_FOUND_YET;
+        uint32_t segment = known ? c->segment : pw_directory_find(b->segments, b->count, c->cta, c->warp);
+        if (is_of(c, b, segment)) {
+            take(c, b, segment);
             return PW_OK;
         }
         c->segment = NOT_FOUND_YET;

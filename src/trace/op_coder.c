@@ -34,7 +34,7 @@ void pw_op_coder_start(struct pw_op_coder *c, uint64_t origin)
         .address = origin, .stride = 4, .mask = PW_ALL_LANES, .bytes = 4, .loads_in_flight = PW_ANY_IN_FLIGHT};
     for (unsigned i = 0; i < PW_TRACE_RECENT; i++)
         c->recent[i] = first;
-    c->newest = 0;
+    c->newest = c->guess = 0;
 }
 
 bool pw_op_is_sound(const struct pw_op *op)
@@ -156,42 +156,53 @@ static inline unsigned compare(const struct pw_op_recent *r, const struct pw_op 
     return flags;
 }
 
-static size_t encode_access(struct pw_op_coder *c, const struct pw_op *op, const uint64_t *words, uint8_t *out)
+/* The access from which to tell this one: of those that take the fewest bytes, the one that is as long ago as it was for
+ * the last access, or else the latest. */
+static unsigned choose(struct pw_op_coder *c, const struct pw_op *op, uint64_t address, uint64_t stride,
+                       unsigned *out_flags)
 {
-    bool affine = op->form == PW_FORM_AFFINE;
-    uint64_t address = words[0], stride = affine ? words[1] : 0;
-    struct lanes lanes;
-    unsigned tag = op->kind;
-    if (!affine) {
-        lanes = measure_lanes(words, pw_lane_count(op->count_or_mask));
-        tag |= TAG_LANES | (lanes.packed ? TAG_PACKED : 0);
-        address = lanes.packed ? lanes.lowest : address;
-    }
-    unsigned best = 0, best_cost = UINT32_MAX, best_flags = 0;
+    unsigned best = c->guess, best_cost;
+    *out_flags = compare(recent_of(c, best), op, address, stride, &best_cost);
     for (unsigned ago = 0; ago < PW_TRACE_RECENT && best_cost; ago++) {
         unsigned cost, flags = compare(recent_of(c, ago), op, address, stride, &cost);
         if (cost < best_cost) {
             best = ago;
             best_cost = cost;
-            best_flags = flags;
+            *out_flags = flags;
         }
     }
-    const struct pw_op_recent *from = recent_of(c, best);
+    c->guess = best;
+    return best;
+}
+
+static size_t encode_access(struct pw_op_coder *c, const struct pw_op *op, const uint64_t *words, uint8_t *out)
+{
+    bool affine = op->form == PW_FORM_AFFINE;
+    uint64_t address = words[0], stride = affine ? words[1] : 0;
+    struct lanes lanes;
+    unsigned tag = op->kind, flags;
+    if (!affine) {
+        lanes = measure_lanes(words, pw_lane_count(op->count_or_mask));
+        tag |= TAG_LANES | (lanes.packed ? TAG_PACKED : 0);
+        address = lanes.packed ? lanes.lowest : address;
+    }
+    unsigned ago = choose(c, op, address, stride, &flags);
+    const struct pw_op_recent *from = recent_of(c, ago);
     uint8_t *at = out;
-    *at++ = (uint8_t)(tag | best_flags);
-    if (best_flags & TAG_IN_FLIGHT)
+    *at++ = (uint8_t)(tag | flags);
+    if (flags & TAG_IN_FLIGHT)
         *at++ = op->loads_in_flight;
     uint64_t difference = pw_zigzag(address - predicted(from));
-    *at++ = (uint8_t)(best | (difference < FAR ? difference : FAR) << AGO_BITS);
+    *at++ = (uint8_t)(ago | (difference < FAR ? difference : FAR) << AGO_BITS);
     if (difference >= FAR)
         at = pw_put_varint(at, difference);
-    if (best_flags & TAG_MASK) {
+    if (flags & TAG_MASK) {
         pw_store_bytes(at, op->count_or_mask, 4);
         at += 4;
     }
-    if (best_flags & TAG_BYTES)
+    if (flags & TAG_BYTES)
         *at++ = op->bytes;
-    if (best_flags & TAG_STRIDE)
+    if (flags & TAG_STRIDE)
         at = pw_put_varint(at, pw_zigzag(stride));
     if (!affine)
         at = put_lanes(at, &lanes, words);

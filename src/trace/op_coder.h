@@ -32,6 +32,7 @@ struct pw_op_recent {
 struct pw_op_coder {
     struct pw_op_recent recent[PW_TRACE_RECENT]; /* a ring */
     uint32_t newest;
+    uint32_t guess; /* of the encoder: how many accesses before its own the last one was told from */
 };
 
 /* Before a warp's first operation; `origin` is an address that its first access is close to. */

@@ -1,5 +1,5 @@
-/* Parts of a trace file: blocks, tables and the index, each with a checksum in front and packed by zstd where that makes
- * it smaller.
+/* Parts of a trace file: blocks, tables and the index, each with a checksum in front and packed by zstd where that
+ * makes it smaller.
  *
  * A part is sealed with the place where it lies and both its lengths, so that one that was moved is refused as one that
  * was changed. What is asked for is never more than the file could hold: a part of more than a megabyte may be packed

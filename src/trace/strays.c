@@ -1,5 +1,5 @@
-/* Notes of touched addresses. An access whose lanes are all in one block and alike there, which is nearly every one, costs
- * two comparisons. */
+/* Notes of touched addresses. An access whose lanes are all in one block and alike there, which is nearly every one,
+ * costs two comparisons. */
 #include "trace/strays.h"
 
 #include "trace/format.h"
@@ -31,9 +31,11 @@ void pw_strays_change(struct pw_strays *t)
         pw_key_map_remove(&t->blocks, &b->link);
 }
 
-static struct pw_stray_slot *slot_of(struct pw_strays *t, uint64_t address)
+/* Arrays often lie a large power of two apart, so the slot is a hash of the block. */
+static inline struct pw_stray_slot *slot_of(struct pw_strays *t, uint64_t address)
 {
-    return &t->slots[(address >> PW_STRAY_SHIFT) % PW_STRAY_SLOTS];
+    uint64_t hash = (address >> PW_STRAY_SHIFT) * UINT64_C(0x9e3779b97f4a7c15);
+    return &t->slots[hash >> (64 - PW_STRAY_SLOT_BITS)];
 }
 
 static struct pw_stray_block *find_block(struct pw_strays *t, uint64_t number)
@@ -81,7 +83,8 @@ static inline void mark(struct pw_stray_slot *s, uint64_t first, uint64_t end)
         s->touched->end = end;
 }
 
-static enum pw_touch note_bytes(struct pw_strays *t, uint64_t first, unsigned bytes, uint64_t *out_beyond)
+/* Bytes of one lane, which may lie in two blocks or where what is allocated begins or ends. */
+static enum pw_touch note_slowly(struct pw_strays *t, uint64_t first, unsigned bytes, uint64_t *out_beyond)
 {
     *out_beyond = first;
     if (first > PW_TRACE_ADDRESS_END - bytes)
@@ -97,13 +100,26 @@ static enum pw_touch note_bytes(struct pw_strays *t, uint64_t first, unsigned by
     return PW_TOUCH_NOTED;
 }
 
+/* Bytes from the lowest address of lanes up to `bytes` behind the highest, where they are alike; false: they are not, or
+ * it is not known. */
+static inline bool note_alike(struct pw_strays *t, uint64_t lowest, uint64_t highest, unsigned bytes)
+{
+    struct pw_stray_slot *s = slot_of(t, lowest);
+    if (lowest < s->first || highest >= s->end || bytes > s->end - highest)
+        return false;
+    mark(s, lowest, highest + bytes);
+    return true;
+}
+
 static enum pw_touch note_lanes(struct pw_strays *t, const struct pw_op *op, const uint64_t *words,
                                 uint64_t *out_beyond)
 {
     uint32_t mask = op->count_or_mask;
     for (unsigned i = 0; mask; mask &= mask - 1, i++) {
         uint64_t address = op->form == PW_FORM_AFFINE ? words[0] + (unsigned)__builtin_ctz(mask) * words[1] : words[i];
-        enum pw_touch touch = note_bytes(t, address, op->bytes, out_beyond);
+        if (note_alike(t, address, address, op->bytes))
+            continue;
+        enum pw_touch touch = note_slowly(t, address, op->bytes, out_beyond);
         if (touch != PW_TOUCH_NOTED)
             return touch;
     }
@@ -134,9 +150,6 @@ enum pw_touch pw_strays_note(struct pw_strays *t, const struct pw_op *op, const 
             highest = words[i] > highest ? words[i] : highest;
         }
     }
-    struct pw_stray_slot *s = slot_of(t, lowest);
-    if (lowest < s->first || highest >= s->end || op->bytes > s->end - highest)
-        return note_lanes(t, op, words, out_beyond);
-    mark(s, lowest, highest + op->bytes);
-    return PW_TOUCH_NOTED;
+    bool alike = note_alike(t, lowest, highest, op->bytes);
+    return alike ? PW_TOUCH_NOTED : note_lanes(t, op, words, out_beyond);
 }

@@ -11,7 +11,7 @@
 #include "trace/ranges.h"
 #include "trace/trace.h"
 
-enum { PW_STRAY_SHIFT = 21, PW_STRAY_SLOTS = 512 };
+enum { PW_STRAY_SHIFT = 21, PW_STRAY_SLOT_BITS = 9 };
 
 /* Of one block, between two changes of what is allocated. */
 struct pw_stray_block {
@@ -33,7 +33,7 @@ struct pw_strays {
     struct pw_stray_block *newest; /* of all */
     size_t count;
     uint32_t changes;
-    struct pw_stray_slot slots[PW_STRAY_SLOTS];
+    struct pw_stray_slot slots[1 << PW_STRAY_SLOT_BITS];
 };
 
 enum pw_status pw_strays_init(struct pw_strays *t, struct pw_error *err);

@@ -121,7 +121,8 @@ static void merge(struct pw_table *t)
 
 bool pw_table_write(struct pw_table *t, struct pw_bytes_out *out)
 {
-    qsort(t->pieces, t->piece_count, sizeof *t->pieces, in_order);
+    if (t->piece_count)
+        qsort(t->pieces, t->piece_count, sizeof *t->pieces, in_order);
     if (overlaps(t)) {
         if (!expand(t))
             return false;

@@ -42,8 +42,8 @@ bool pw_table_add_cta(struct pw_table *t, uint32_t cta, uint32_t block);
 /* Sorts the pieces, writes the table and empties it; false when memory is out. */
 bool pw_table_write(struct pw_table *t, struct pw_bytes_out *out);
 
-/* Reads a table of a launch of so many CTAs, whose blocks lie from `place` to `end` of the file. False: it is broken, or
- * memory is out (*out_memory). */
+/* Reads a table of a launch of so many CTAs, whose blocks lie from `place` to `end` of the file. False: it is broken,
+ * or memory is out (*out_memory). */
 bool pw_table_read(struct pw_table *t, const uint8_t *raw, size_t bytes, uint32_t ctas, uint64_t place, uint64_t end,
                    bool *out_memory);
 

@@ -117,12 +117,13 @@ uint64_t pw_trace_file_bytes(const struct pw_trace *t)
     return t->file_bytes;
 }
 
-/* A launch's checksum is of those of its parts, so that the index, and with it the digest, stands for the whole file. */
+/* A launch's checksum is of those of its parts, so that the index, and with it the digest, stands for the whole
+ * file. */
 static enum pw_status verify_launch(struct pw_trace_launch *l, struct pw_error *err)
 {
     uint64_t checksum = PW_CHECKSUM_START;
     for (uint32_t i = 0; i < l->table.block_count; i++) {
-        const struct pw_block *block;
+        struct pw_block *block;
         enum pw_status status = pw_trace_launch_block(l, i, &block, err);
         if (status != PW_OK)
             return status;

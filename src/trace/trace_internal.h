@@ -23,8 +23,8 @@ struct pw_trace_launch {
     uint32_t number, ctas, warps;
 };
 
-/* Holds less in memory than a writer does otherwise: bytes of CTAs under way, of one of them, and of pieces that wait to
- * be put into blocks. For tests, so that little is much. */
+/* Holds less in memory than a writer does otherwise: bytes of CTAs under way, of one of them, and of pieces that wait
+ * to be put into blocks. For tests, so that little is much. */
 struct pw_trace_writer;
 void pw_trace_writer_bound(struct pw_trace_writer *w, size_t under_way, size_t piece, size_t collected);
 
@@ -32,7 +32,7 @@ void pw_trace_writer_bound(struct pw_trace_writer *w, size_t under_way, size_t p
 enum pw_status pw_trace_open_file(int fd, const char *path, struct pw_trace **out, struct pw_error *err);
 
 /* A block of a launch, checked, from the cache or the file. It stays until the next call. */
-enum pw_status pw_trace_launch_block(struct pw_trace_launch *l, uint32_t block, const struct pw_block **out,
+enum pw_status pw_trace_launch_block(struct pw_trace_launch *l, uint32_t block, struct pw_block **out,
                                      struct pw_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include "sim/grow.h"
 #include "trace/format.h"
 #include "trace/strays.h"
+#include "trace/texts.h"
 #include "trace/trace_internal.h"
 #include "trace/warps_out.h"
 
@@ -17,6 +18,7 @@ struct pw_trace_writer {
     struct pw_blocks_out blocks;
     struct pw_warps_out warps;
     struct pw_strays strays;
+    struct pw_texts texts;
     struct pw_index index; /* what is written into it in the end */
     size_t event_capacity, launch_capacity;
     uint32_t allocations;
@@ -42,20 +44,14 @@ static void out_of_memory(struct pw_trace_writer *w)
         pw_error_set(&w->err, PW_FAILED, "out of memory for a trace");
 }
 
-/* A text of one's own; "" where memory is out, which is noted. */
-static const char *copy(struct pw_trace_writer *w, const char *text)
+/* A text to keep; "" where memory is out, which is noted. */
+static const char *keep(struct pw_trace_writer *w, const char *text)
 {
-    char *own = strdup(text);
-    if (own)
-        return own;
+    const struct pw_text *kept = pw_texts_add(&w->texts, text);
+    if (kept)
+        return kept->text;
     out_of_memory(w);
     return "";
-}
-
-static void free_text(const char *text)
-{
-    if (*text)
-        free((char *)(uintptr_t)text);
 }
 
 enum pw_status pw_trace_writer_open(const char *path, struct pw_trace_writer **out, struct pw_error *err)
@@ -67,6 +63,8 @@ enum pw_status pw_trace_writer_open(const char *path, struct pw_trace_writer **o
     enum pw_status status = pw_writer_file_open(&w->file, path, err);
     if (status == PW_OK)
         status = pw_strays_init(&w->strays, err);
+    if (status == PW_OK)
+        status = pw_texts_init(&w->texts, err);
     if (status == PW_OK)
         status = pw_warps_out_init(&w->warps, err);
     if (status == PW_OK)
@@ -90,13 +88,6 @@ void pw_trace_writer_bound(struct pw_trace_writer *w, size_t under_way, size_t p
     w->blocks.most_collected = collected;
 }
 
-static void free_origin(struct pw_trace_origin *o)
-{
-    free_text(o->recorder);
-    free_text(o->program);
-    free_text(o->device);
-}
-
 void pw_trace_writer_drop(struct pw_trace_writer *w)
 {
     if (!w)
@@ -105,22 +96,18 @@ void pw_trace_writer_drop(struct pw_trace_writer *w)
     pw_blocks_out_release(&w->blocks);
     pw_warps_out_release(&w->warps);
     pw_strays_release(&w->strays);
-    free_origin(&w->index.origin);
-    for (size_t i = 0; i < w->index.event_count; i++)
-        free_text(w->index.events[i].name);
+    pw_texts_release(&w->texts);
     pw_index_release(&w->index);
     free(w);
 }
 
 void pw_trace_writer_set_origin(struct pw_trace_writer *w, const struct pw_trace_origin *origin)
 {
-    struct pw_trace_origin own = {.recorder = copy(w, origin->recorder),
-                                  .program = copy(w, origin->program),
-                                  .device = copy(w, origin->device),
-                                  .cta_sample = origin->cta_sample ? origin->cta_sample : 1,
-                                  .seed = origin->seed};
-    free_origin(&w->index.origin);
-    w->index.origin = own;
+    w->index.origin = (struct pw_trace_origin){.recorder = keep(w, origin->recorder),
+                                               .program = keep(w, origin->program),
+                                               .device = keep(w, origin->device),
+                                               .cta_sample = origin->cta_sample ? origin->cta_sample : 1,
+                                               .seed = origin->seed};
 }
 
 /* Operations of the launch that was begun last are complete. */
@@ -147,7 +134,7 @@ static void add_event(struct pw_trace_writer *w, const struct pw_trace_event *ev
     w->index.events = grown;
     struct pw_trace_event *added = &grown[w->index.event_count++];
     *added = *event;
-    added->name = copy(w, event->name);
+    added->name = keep(w, event->name);
 }
 
 static void add_free(struct pw_trace_writer *w, const struct pw_range *range)
@@ -268,8 +255,8 @@ bool pw_trace_write_op(struct pw_trace_writer *w, uint32_t cta, uint32_t warp, c
     if (!sound(w))
         return false;
     if (cta >= w->ctas || warp >= w->cta_warps || !pw_op_is_sound(op)) {
-        pw_error_set(&w->err, PW_USER_ERROR, "%s: CTA %u, warp %u: %s", w->file.path, cta, warp,
-                     cta < w->ctas && warp < w->cta_warps ? "not an operation" : "is not of the launch");
+        pw_error_set(&w->err, PW_USER_ERROR, "%s: CTA %u, warp %u %s", w->file.path, cta, warp,
+                     cta < w->ctas && warp < w->cta_warps ? "has what is no operation" : "is not of the launch");
         return false;
     }
     struct pw_trace_event *launch = &w->index.events[w->index.event_count - 1];

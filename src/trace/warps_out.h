@@ -1,8 +1,8 @@
 /* The operations of CTAs under way, coded as they come, until their CTA ends or becomes long.
  *
  * A warp has its coder and the segments that are not yet in a block. A CTA's pieces leave here as rows of segments in
- * order of warp and program (trace/blocks_out.h). A CTA that stays goes on with its coders; one that leaves to make room
- * begins with new ones when it comes again. */
+ * order of warp and program (trace/blocks_out.h). A CTA that stays goes on with its coders; one that leaves to make
+ * room begins with new ones when it comes again. */
 #ifndef PW_TRACE_WARPS_OUT_H
 #define PW_TRACE_WARPS_OUT_H
 

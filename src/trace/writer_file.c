@@ -32,7 +32,7 @@ static enum pw_status open_nameless(struct pw_writer_file *f, struct pw_error *e
     if (f->fd < 0)
         return pw_fail(err, PW_FAILED, "%s: a temporary trace cannot be created here (TMPDIR says where): %s", folder,
                        strerror(errno));
-    if (asprintf(&f->path, "%s: a temporary trace", folder) < 0) {
+    if (asprintf(&f->path, "a trace in %s", folder) < 0) {
         f->path = NULL;
         return pw_fail_memory(err, "a trace");
     }

@@ -221,6 +221,8 @@ static void round_trip(uint64_t seed)
                               pw_random_below(&m->r, 1 << 16));
     write_all(m, w);
     assert_ok(pw_trace_writer_finish(w, &t, &err), &err);
+    if (seed % 3)
+        t->cache.most = pw_random_below(&m->r, 1 << 18);
     check(m, t);
     pw_trace_close(t);
     for (size_t l = 0; l < LAUNCHES; l++)

@@ -1,4 +1,5 @@
-/* Traces for tests: operations at random, as kernels have them and as nobody has, and files that are gone afterwards. */
+/* Traces for tests: operations at random, as kernels have them and as nobody has, and files that are gone
+ * afterwards. */
 #ifndef PW_TESTS_TRACE_FIXTURE_H
 #define PW_TESTS_TRACE_FIXTURE_H
 
