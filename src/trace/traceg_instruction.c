@@ -131,7 +131,7 @@ static const char *read_differences(struct pw_traceg_reader *r, const char *at, 
 /* The first address is the base of the first active lane, and *out_stride is between lanes. */
 static const char *read_stride(struct pw_traceg_reader *r, const char *at, uint32_t mask, int64_t *out_stride)
 {
-    const int64_t end = INT64_C(1) << PW_TRACE_ADDRESS_BITS;
+    const int64_t end = PW_TRACE_ADDRESS_END;
     int64_t stride;
     at = next_field(pw_scan_hex(at, &r->addresses[0]));
     if (at)
