@@ -148,13 +148,15 @@ static inline uint64_t instructions_of(struct pw_trace *t, uint32_t launch)
 /* The lines of one warp, of which `lines` are the instructions. */
 static inline char *one_warp(const char *head, const char *lines)
 {
-    char *text;
+    char *text = NULL;
+    size_t bytes;
     unsigned count = 0;
     for (const char *c = lines; *c; c++)
         count += *c == '\n';
-    if (asprintf(&text, "%s\n#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = %u\n%s\n#END_TB\n", head, count,
-                 lines) < 0)
-        fail_msg("no memory");
+    FILE *to = open_memstream(&text, &bytes);
+    assert_non_null(to);
+    fprintf(to, "%s\n#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = %u\n%s\n#END_TB\n", head, count, lines);
+    fclose(to);
     return text;
 }
 
