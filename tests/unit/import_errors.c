@@ -88,6 +88,9 @@ static const struct {
     {LINE("0010"), ":9: the mask is not a hexadecimal number of 32 bits"},
     {LINE("0010 100000000 0 EXIT 0 0 0"), ":9: the mask is not a hexadecimal number of 32 bits"},
     {LINE("0010 00100000 0 EXIT 0 0 0"), ":9: the mask has lanes that the block has no threads for"},
+    {MINIMAL "-grid dim = (1,1,1)\n-block dim = (40,1,1)\n#BEGIN_TB\nthread block = 0,0,0\n" WARP("0", "1")
+         EXIT WARP("1", "1") EXIT,
+     ":12: the mask has lanes that the block has no threads for"},
     {LINE("0010 000fffff 1 EXIT 0 0 0"), ":9: the destination registers are not a count and R0 to R255"},
     {LINE("0010 000fffff 1 R256 EXIT 0 0 0"), ":9: the destination registers are not a count and R0 to R255"},
     {LINE("0010 000fffff 1 R EXIT 0 0 0"), ":9: the destination registers are not a count and R0 to R255"},

@@ -10,6 +10,7 @@
 /* Loads and an instruction that takes some register. */
 #define LOAD(register, name) "0100 ffffffff 1 " register " " name " 1 R2 4 1 0x10000 4 0 \n"
 #define TAKE(registers) "0200 ffffffff 1 R30 FADD " registers " 0 0 \n"
+#define BAR(mask, immediate) "0400 " mask " 0 BAR.SYNC.DEFER_BLOCKING 0 0 " immediate " \n"
 #define L4 "l4:ffffffff:10000+4"
 
 struct row {
@@ -267,6 +268,24 @@ static void a_load_is_waited_for_where_it_is_first_used(void **state)
     EXPECT(HEAD, rows);
 }
 
+/* Lines that were read before are known again. */
+static void lines_that_begin_alike_are_told_apart(void **state)
+{
+    (void)state;
+#define LONG "0600 ffffffff 1 R30 HMMA.16816.F32.WITH.A.NAME.THAT.DOES.NOT.END.SOON 3 "
+    static const struct row rows[] = {
+        {TAKE("1 R44") LOAD("R4", "LDG.E") TAKE("1 R44") TAKE("1 R4") TAKE("1 R44") EXIT, "c1 " L4 " c1 c2<0 x"},
+        {"0030 ffffffff 0 BRA 0\n" LOAD("R4", "LDG.E") "0030 ffffffff 0 BRA 0\n0030 ffffffff 0 BRA 01 R4 0\n" EXIT,
+         "c1 " L4 " c1 c1<0 x"},
+        {LOAD("R4", "LDG.E") LONG "R20 R30 R40 0 0\n" LONG "R20 R30 R4 0 0\n" EXIT, L4 " c1 c1<0 x"},
+        {"0010 0000000f 1 R4 LDG.E 1 R2 4 1 0x10000 4 0 \n0010 0000000f 1 R4 LDG.E 1 R2 4 1 0x20000 4 0 \n"
+         "0010 0000000f 1 R4 LDG.E.64 1 R2 4 1 0x20000 4 0 \n0010 00000007 1 R4 LDG.E 1 R2 4 1 0x10000 4 0 \n" EXIT,
+         "l4:f:10000+4 l4:f:20000+4<0 l8:f:20000+4<0 l4:7:10000+4<0 x"},
+        {BAR("ffffffff", "0") BAR("ffffffff", "1") BAR("ffffffff", "0") EXIT, "b c1 b x"},
+    };
+    EXPECT(HEAD, rows);
+}
+
 static void more_than_254_younger_loads_are_254(void **state)
 {
     (void)state;
@@ -288,8 +307,6 @@ static void more_than_254_younger_loads_are_254(void **state)
     free(lines);
     free(expected);
 }
-
-#define BAR(mask, immediate) "0400 " mask " 0 BAR.SYNC.DEFER_BLOCKING 0 0 " immediate " \n"
 
 static void a_barrier_takes_all_lanes_of_a_warp(void **state)
 {
@@ -393,6 +410,7 @@ int main(void)
         cmocka_unit_test(addresses_are_the_same_however_they_are_written),
         cmocka_unit_test(random_addresses_come_back_in_every_mode),
         cmocka_unit_test(a_load_is_waited_for_where_it_is_first_used),
+        cmocka_unit_test(lines_that_begin_alike_are_told_apart),
         cmocka_unit_test(more_than_254_younger_loads_are_254),
         cmocka_unit_test(a_barrier_takes_all_lanes_of_a_warp),
         cmocka_unit_test(copies_to_shared_memory_are_loads),
