@@ -6,6 +6,16 @@
 
 enum { MODE_LIST, MODE_STRIDE, MODE_DIFFERENCES };
 
+void pw_traceg_reader_init(struct pw_traceg_reader *r, const struct pw_traceg_header *h, struct pw_trace_writer *out)
+{
+    *r = (struct pw_traceg_reader){.line_numbers = h->line_numbers,
+                                   .shared_base = h->shared_base,
+                                   .local_base = h->local_base,
+                                   .upper_text = pw_scan_word("00000000")};
+    pw_warp_ops_init(&r->ops, out);
+    r->ops.whole_warps = h->binary_version && h->binary_version < 70;
+}
+
 static const char *refuse(struct pw_traceg_reader *r, const char *problem)
 {
     r->problem = problem;
@@ -85,11 +95,28 @@ static void use_registers(struct pw_traceg_reader *r, const struct pw_traceg_ins
         pw_warp_ops_use(&r->ops, in->results[i], s->results);
 }
 
+/* An address. Those of 16 digits, which the tracer writes in lists, mostly have the upper half of the one before. */
+static inline const char *read_address(struct pw_traceg_reader *r, const char *at, uint64_t *out)
+{
+    enum { PREFIX = 2, HALF = 8, ALL = PREFIX + 2 * HALF };
+    uint64_t upper = pw_scan_word(at + PREFIX), lower = pw_scan_word(at + PREFIX + HALF);
+    if (at[0] == '0' && at[1] == 'x' && upper == r->upper_text && pw_scan_hex_digits(lower) == HALF) {
+        *out = r->upper | pw_scan_hex_value(lower, HALF);
+        return at + ALL;
+    }
+    const char *end = pw_scan_hex(at, out);
+    if (end == at + ALL && at[1] == 'x') {
+        r->upper_text = upper;
+        r->upper = *out & ~(uint64_t)UINT32_MAX;
+    }
+    return end;
+}
+
 static const char *read_list(struct pw_traceg_reader *r, const char *at, uint32_t count)
 {
     uint64_t all = 0;
     for (uint32_t i = 0; i < count; i++) {
-        at = next_field(pw_scan_hex(at, &r->addresses[i]));
+        at = next_field(read_address(r, at, &r->addresses[i]));
         if (!at)
             return refuse(r, "there is not one hexadecimal address for each active lane");
         all |= r->addresses[i];

@@ -47,10 +47,14 @@ struct pw_traceg_reader {
     uint32_t copy_mask;
     uint64_t copy_pc;
     uint64_t shared_base, local_base;
-    const char *problem; /* of the line that was not understood */
+    const char *problem;        /* of the line that was not understood */
+    uint64_t upper_text, upper; /* the upper half of the last address of 16 digits */
     uint64_t addresses[PW_WARP_LANES];
     struct pw_traceg_head heads[PW_TRACEG_HEADS];
 };
+
+/* Before the first of a kernel's. */
+void pw_traceg_reader_init(struct pw_traceg_reader *r, const struct pw_traceg_header *h, struct pw_trace_writer *out);
 
 /* Reads the instruction that a line begins with and gives it to the warp under way. NULL: it is not understood, and
  * `problem` says why. Returns a place in the line. */
