@@ -11,8 +11,8 @@
 uint32_t pw_import_threads(const struct pw_dim3 *block)
 {
     uint64_t threads = (uint64_t)block->x * block->y;
-    threads = threads > PW_IMPORT_BLOCK_THREADS ? 0 : threads * block->z;
-    return threads > PW_IMPORT_BLOCK_THREADS ? 0 : (uint32_t)threads;
+    threads = threads > PW_CTA_THREADS ? 0 : threads * block->z;
+    return threads > PW_CTA_THREADS ? 0 : (uint32_t)threads;
 }
 
 uint32_t pw_import_ctas(const struct pw_dim3 *grid)

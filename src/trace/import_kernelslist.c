@@ -8,7 +8,6 @@
 
 #include "sim/grow.h"
 #include "sim/utf8.h"
-#include "trace/warp_ops.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +40,7 @@ struct list {
 /* A copy to the device: `MemcpyHtoD,0xADDRESS,BYTES`. */
 static enum pw_status read_copy(struct pw_lines *t, const char *at, struct command *out, struct pw_error *err)
 {
-    const uint64_t end = UINT64_C(1) << PW_TRACE_ADDRESS_BITS;
+    const uint64_t end = PW_TRACE_ADDRESS_END;
     at = pw_scan_hex(at, &out->address);
     if (at)
         at = *at == ',' ? pw_scan_decimal(at + 1, &out->bytes) : NULL;

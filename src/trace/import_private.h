@@ -2,12 +2,12 @@
 #ifndef PW_TRACE_IMPORT_PRIVATE_H
 #define PW_TRACE_IMPORT_PRIVATE_H
 
+#include "trace/format.h"
 #include "trace/line_input.h"
 
 enum {
-    PW_IMPORT_NAME_BYTES = 256,    /* of a kernel's name, with its end; a longer one is cut */
-    PW_IMPORT_CTAS = 1 << 28,      /* of a grid */
-    PW_IMPORT_BLOCK_THREADS = 1024 /* of a CTA, as CUDA has it */
+    PW_IMPORT_NAME_BYTES = 256, /* of a kernel's name, with its end; a longer one is cut */
+    PW_IMPORT_CTAS = 1 << 28,   /* of a grid */
 };
 
 struct pw_import {

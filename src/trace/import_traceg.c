@@ -185,16 +185,11 @@ static enum pw_status read_blocks(struct kernel *k, struct pw_error *err)
 static enum pw_status begin_launch(struct kernel *k, struct pw_error *err)
 {
     const struct pw_traceg_header *h = &k->head;
-    struct pw_traceg_reader *r = &k->reader;
     char recorder[96];
     snprintf(recorder, sizeof recorder, "Accel-Sim tracer %u%s%s%s", h->version, *h->nvbit ? " (NVBit " : "", h->nvbit,
              *h->nvbit ? ")" : "");
     pw_import_set_recorder(k->import, recorder);
-    pw_warp_ops_init(&r->ops, k->import->out);
-    r->ops.whole_warps = h->binary_version && h->binary_version < 70;
-    r->line_numbers = h->line_numbers;
-    r->shared_base = h->shared_base;
-    r->local_base = h->local_base;
+    pw_traceg_reader_init(&k->reader, h, k->import->out);
     k->seen = calloc(h->ctas / 64 + 1, sizeof *k->seen);
     if (!k->seen)
         return pw_fail_memory(err, "a grid");

@@ -94,8 +94,6 @@ static const char *xz_problem(lzma_ret result)
         return "there is no memory to decompress it";
     case LZMA_BUF_ERROR:
         return "the compressed file ends too early";
-    case LZMA_FORMAT_ERROR:
-        return "what follows the compressed text is not of xz";
     case LZMA_OPTIONS_ERROR:
         return "is compressed in a way that this liblzma does not know";
     default:

@@ -99,7 +99,7 @@ enum pw_status pw_nvbit_launches_finish(struct pw_nvbit_launches *l, const struc
         uint32_t threads = pw_import_threads(&one->block);
         if (!pw_import_ctas(&one->grid) || !threads)
             return pw_fail(err, PW_USER_ERROR, "%s: launch %llu has not 1 to %d thread blocks of 1 to %d threads",
-                           t->path, (unsigned long long)one->id, PW_IMPORT_CTAS, PW_IMPORT_BLOCK_THREADS);
+                           t->path, (unsigned long long)one->id, PW_IMPORT_CTAS, PW_CTA_THREADS);
         one->direct = one->described && (one->slots ? one->slots - 1 : 0) * PW_WARP_LANES < threads;
     }
     return PW_OK;

@@ -2,7 +2,6 @@
 #include "trace/nvbit_line.h"
 
 #include "trace/text_scan.h"
-#include "trace/warp_ops.h"
 
 static const char *fail(struct pw_lines *t, struct pw_error *err, const char *what)
 {

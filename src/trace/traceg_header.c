@@ -106,7 +106,7 @@ static enum pw_status check(struct pw_lines *t, struct pw_traceg_header *h, stru
     h->threads = pw_import_threads(&h->block);
     if (!h->threads)
         return pw_lines_fail(t, err, "the lines before this one have no `-block dim` of 1 to %d threads",
-                             PW_IMPORT_BLOCK_THREADS);
+                             PW_CTA_THREADS);
     return PW_OK;
 }
 

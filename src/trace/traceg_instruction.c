@@ -4,17 +4,17 @@
 
 #include "trace/text_scan.h"
 
-enum { MOST_REGISTERS = 16 /* in a list; the tracer writes at most 1 and 5 */ };
-
 enum { MODE_LIST, MODE_STRIDE, MODE_DIFFERENCES };
 
-struct instruction {
-    uint64_t pc;
-    uint32_t mask;
-    uint32_t result_count, source_count;
-    uint8_t results[MOST_REGISTERS], sources[MOST_REGISTERS];
-    const struct pw_sass *sass;
-};
+void pw_traceg_reader_init(struct pw_traceg_reader *r, const struct pw_traceg_header *h, struct pw_trace_writer *out)
+{
+    *r = (struct pw_traceg_reader){.line_numbers = h->line_numbers,
+                                   .shared_base = h->shared_base,
+                                   .local_base = h->local_base,
+                                   .upper_text = pw_scan_word("00000000")};
+    pw_warp_ops_init(&r->ops, out);
+    r->ops.whole_warps = h->binary_version && h->binary_version < 70;
+}
 
 static const char *refuse(struct pw_traceg_reader *r, const char *problem)
 {
@@ -40,10 +40,10 @@ static inline const char *read_small(const char *at, uint32_t *out)
     return pw_scan_number(at, out);
 }
 
-static const char *read_registers(const char *at, uint32_t *out_count, uint8_t out[MOST_REGISTERS])
+static const char *read_registers(const char *at, uint32_t *out_count, uint8_t out[PW_TRACEG_REGISTERS])
 {
     at = next_field(read_small(at, out_count));
-    if (!at || *out_count > MOST_REGISTERS)
+    if (!at || *out_count > PW_TRACEG_REGISTERS)
         return NULL;
     for (uint32_t i = 0; i < *out_count; i++) {
         uint32_t number = 0, digits = 0;
@@ -58,7 +58,7 @@ static const char *read_registers(const char *at, uint32_t *out_count, uint8_t o
     return at;
 }
 
-static const char *read_head(struct pw_traceg_reader *r, const char *at, struct instruction *in)
+static const char *read_head(struct pw_traceg_reader *r, const char *at, struct pw_traceg_instruction *in)
 {
     uint64_t mask, line;
     at = pw_scan_blanks(at);
@@ -71,21 +71,20 @@ static const char *read_head(struct pw_traceg_reader *r, const char *at, struct 
     if (!at || mask > UINT32_MAX)
         return refuse(r, "the mask is not a hexadecimal number of 32 bits");
     in->mask = (uint32_t)mask;
-    if (in->mask & ~r->lanes)
-        return refuse(r, "the mask has lanes that the block has no threads for");
     at = read_registers(at, &in->result_count, in->results);
     if (!at)
         return refuse(r, "the destination registers are not a count and R0 to R255");
-    in->sass = pw_sass_find(&r->names, at, &at);
-    if (!in->sass || !(at = next_field(at)))
+    const struct pw_sass *sass = pw_sass_find(&r->names, at, &at);
+    if (!sass || !(at = next_field(at)))
         return refuse(r, "the instruction has no name");
+    in->sass = *sass;
     at = read_registers(at, &in->source_count, in->sources);
     return at ? at : refuse(r, "the source registers are not a count and R0 to R255");
 }
 
-static void use_registers(struct pw_traceg_reader *r, const struct instruction *in)
+static void use_registers(struct pw_traceg_reader *r, const struct pw_traceg_instruction *in)
 {
-    const struct pw_sass *s = in->sass;
+    const struct pw_sass *s = &in->sass;
     for (uint32_t i = 0; i < in->source_count; i++) {
         uint32_t count = i < PW_SASS_SOURCES ? s->sources[i] : 1;
         if (s->wide && i == 2)
@@ -96,11 +95,28 @@ static void use_registers(struct pw_traceg_reader *r, const struct instruction *
         pw_warp_ops_use(&r->ops, in->results[i], s->results);
 }
 
+/* An address. Those of 16 digits, which the tracer writes in lists, mostly have the upper half of the one before. */
+static inline const char *read_address(struct pw_traceg_reader *r, const char *at, uint64_t *out)
+{
+    enum { PREFIX = 2, HALF = 8, ALL = PREFIX + 2 * HALF };
+    uint64_t upper = pw_scan_word(at + PREFIX), lower = pw_scan_word(at + PREFIX + HALF);
+    if (at[0] == '0' && at[1] == 'x' && upper == r->upper_text && pw_scan_hex_digits(lower) == HALF) {
+        *out = r->upper | pw_scan_hex_value(lower, HALF);
+        return at + ALL;
+    }
+    const char *end = pw_scan_hex(at, out);
+    if (end == at + ALL && at[1] == 'x') {
+        r->upper_text = upper;
+        r->upper = *out & ~(uint64_t)UINT32_MAX;
+    }
+    return end;
+}
+
 static const char *read_list(struct pw_traceg_reader *r, const char *at, uint32_t count)
 {
     uint64_t all = 0;
     for (uint32_t i = 0; i < count; i++) {
-        at = next_field(pw_scan_hex(at, &r->addresses[i]));
+        at = next_field(read_address(r, at, &r->addresses[i]));
         if (!at)
             return refuse(r, "there is not one hexadecimal address for each active lane");
         all |= r->addresses[i];
@@ -131,7 +147,7 @@ static const char *read_differences(struct pw_traceg_reader *r, const char *at, 
 /* The first address is the base of the first active lane, and *out_stride is between lanes. */
 static const char *read_stride(struct pw_traceg_reader *r, const char *at, uint32_t mask, int64_t *out_stride)
 {
-    const int64_t end = INT64_C(1) << PW_TRACE_ADDRESS_BITS;
+    const int64_t end = PW_TRACE_ADDRESS_END;
     int64_t stride;
     at = next_field(pw_scan_hex(at, &r->addresses[0]));
     if (at)
@@ -164,9 +180,10 @@ static bool is_outside(const struct pw_traceg_reader *r, const struct pw_sass *s
            (r->local_base && address - r->local_base < PW_SASS_WINDOW_BYTES);
 }
 
-static void write_access(struct pw_traceg_reader *r, const struct instruction *in, bool stride_known, int64_t stride)
+static void write_access(struct pw_traceg_reader *r, const struct pw_traceg_instruction *in, bool stride_known,
+                         int64_t stride)
 {
-    const struct pw_sass *s = in->sass;
+    const struct pw_sass *s = &in->sass;
     bool result = in->result_count && in->results[0] != PW_SASS_RZ;
     if (!in->mask || is_outside(r, s)) {
         r->copy_begun = s->kind == PW_SASS_COPY;
@@ -196,11 +213,11 @@ static const char *read_immediate(struct pw_traceg_reader *r, const char *at, in
     return at;
 }
 
-static const char *read_access(struct pw_traceg_reader *r, const char *at, const struct instruction *in)
+static const char *read_access(struct pw_traceg_reader *r, const char *at, const struct pw_traceg_instruction *in)
 {
     uint32_t width, mode, count = pw_lane_count(in->mask);
     int64_t stride = 0, immediate;
-    if (!in->sass->bytes)
+    if (!in->sass.bytes)
         return refuse(r, "a lane accesses at most 16 bytes");
     at = next_field(read_small(at, &width));
     if (!at || !width)
@@ -222,7 +239,7 @@ static const char *read_access(struct pw_traceg_reader *r, const char *at, const
     return at;
 }
 
-static const char *read_control(struct pw_traceg_reader *r, const char *at, const struct instruction *in)
+static const char *read_control(struct pw_traceg_reader *r, const char *at, const struct pw_traceg_instruction *in)
 {
     uint32_t width;
     int64_t immediate;
@@ -231,7 +248,7 @@ static const char *read_control(struct pw_traceg_reader *r, const char *at, cons
         return refuse(r, "a barrier or wait has addresses");
     if (!(at = read_immediate(r, at, &immediate)))
         return NULL;
-    if (in->sass->kind == PW_SASS_WAIT)
+    if (in->sass.kind == PW_SASS_WAIT)
         pw_warp_ops_wait_copies(&r->ops, (uint64_t)immediate);
     else if (in->mask && !immediate)
         pw_warp_ops_barrier(&r->ops, in->mask);
@@ -240,28 +257,69 @@ static const char *read_control(struct pw_traceg_reader *r, const char *at, cons
     return at;
 }
 
+/* Whether a line begins with this text, and the text's last word is a whole one there too. */
+static bool is_same(const struct pw_traceg_head *h, const char *at)
+{
+    uint32_t left = h->length;
+    const uint64_t *text = h->text;
+    for (; left >= sizeof *text; left -= (uint32_t)sizeof *text, at += sizeof *text)
+        if (pw_scan_word(at) != *text++)
+            return false;
+    if (left && (pw_scan_word(at) & ((UINT64_C(1) << 8 * left) - 1)) != *text)
+        return false;
+    return h->length && (pw_scan_ends(at[left]) || pw_scan_is_blank(at[(int)left - 1]));
+}
+
+/* What follows is not looked at. */
+static inline bool is_plain(const struct pw_sass *s)
+{
+    return !pw_sass_is_access(s) && s->kind != PW_SASS_WAIT && s->kind != PW_SASS_BARRIER;
+}
+
+static const char *read_new_head(struct pw_traceg_reader *r, const char *at, struct pw_traceg_head *h)
+{
+    h->length = 0;
+    const char *end = read_head(r, at, &h->in);
+    if (!end)
+        return NULL;
+    if (is_plain(&h->in.sass))
+        end = strchrnul(end, '\n'); /* before a zero byte, which is skipped with the rest of the line */
+    if ((size_t)(end - at) > sizeof h->text)
+        return end;
+    h->length = (uint32_t)(end - at);
+    memset(h->text, 0, sizeof h->text);
+    memcpy(h->text, at, h->length);
+    for (size_t i = 0; i < PW_TRACEG_HEAD_WORDS; i++)
+        h->text[i] = le64toh(h->text[i]);
+    return end;
+}
+
 const char *pw_traceg_read_instruction(struct pw_traceg_reader *r, const char *at)
 {
-    struct instruction in;
-    at = read_head(r, at, &in);
+    uint64_t hash = pw_scan_word(at) * UINT64_C(0x9e3779b97f4a7c15);
+    struct pw_traceg_head *h = &r->heads[(hash >> 32) % PW_TRACEG_HEADS];
+    at = is_same(h, at) ? at + h->length : read_new_head(r, at, h);
     if (!at)
         return NULL;
-    if (pw_sass_is_access(in.sass)) {
-        if (in.sass->kind != PW_SASS_COPY)
+    const struct pw_traceg_instruction *in = &h->in;
+    if (in->mask & ~r->lanes)
+        return refuse(r, "the mask has lanes that the block has no threads for");
+    if (pw_sass_is_access(&in->sass)) {
+        if (in->sass.kind != PW_SASS_COPY)
             r->copy_begun = false;
-        return read_access(r, at, &in);
+        return read_access(r, at, in);
     }
     r->copy_begun = false;
-    use_registers(r, &in);
-    switch (in.sass->kind) {
+    use_registers(r, in);
+    switch (in->sass.kind) {
     case PW_SASS_WAIT:
     case PW_SASS_BARRIER:
-        return read_control(r, at, &in);
+        return read_control(r, at, in);
     case PW_SASS_COMMIT:
         pw_warp_ops_commit(&r->ops);
         return at;
     case PW_SASS_EXIT:
-        pw_warp_ops_exit(&r->ops, in.mask);
+        pw_warp_ops_exit(&r->ops, in->mask);
         return at;
     default:
         pw_warp_ops_count(&r->ops);

@@ -20,9 +20,6 @@
 #include "trace/sass.h"
 #include "trace/trace_writer.h"
 
-/* Of virtual addresses: those of five levels of page table, the most there is. */
-enum { PW_TRACE_ADDRESS_BITS = 57 };
-
 enum { PW_WARP_REGISTERS = 256, PW_WARP_COPY_GROUPS = 32 /* that can be in flight when one is waited for */ };
 
 struct pw_warp_ops {
