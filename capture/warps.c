@@ -20,6 +20,8 @@ enum {
 struct warp {
     uint64_t last; /* program counter; 0: it is at its entry */
     uint32_t ended;
+    uint32_t computed;                               /* instructions that are not yet emitted */
+    uint8_t computed_flight;                         /* loads in flight before the first of them */
     uint32_t issued;                                 /* loads */
     uint32_t arrived;                                /* of them, known to have */
     uint32_t youngest[PW_CODE_SCOREBOARDS];          /* load that sets the scoreboard: how many were issued with it */
@@ -272,14 +274,28 @@ struct target {
     uint32_t cta, warp;
 };
 
-static bool emit(const struct target *t, struct pw_op op, const uint64_t *words)
+static bool flush(const struct target *t, struct warp *s)
 {
-    return t->w->emit(t->w->context, t->cta, t->warp, &op, words);
+    uint32_t count = s->computed;
+    s->computed = 0;
+    return !count || t->w->emit(t->w->context, t->cta, t->warp,
+                                &(struct pw_op){PW_OP_COMPUTE, 0, 0, s->computed_flight, count}, NULL);
 }
 
-static bool emit_compute(const struct target *t, uint32_t count, uint8_t loads_in_flight)
+/* Instructions without a wait go on with those before them. */
+static bool compute(const struct target *t, struct warp *s, uint32_t count, uint8_t loads_in_flight)
 {
-    return !count || emit(t, (struct pw_op){PW_OP_COMPUTE, 0, 0, loads_in_flight, count}, NULL);
+    if (loads_in_flight != PW_ANY_IN_FLIGHT && !flush(t, s))
+        return false;
+    if (!s->computed)
+        s->computed_flight = loads_in_flight;
+    s->computed += count;
+    return true;
+}
+
+static bool emit(const struct target *t, struct warp *s, struct pw_op op, const uint64_t *words)
+{
+    return flush(t, s) && t->w->emit(t->w->context, t->cta, t->warp, &op, words);
 }
 
 /* The instructions on the way to a record's own. */
@@ -290,7 +306,7 @@ static bool emit_way(const struct target *t, struct warp *s, uint64_t pc, bool *
     t->w->counts.guessed += !way->known;
     s->last = pc;
     for (uint32_t i = 0; i < way->count; i++)
-        if (!emit_compute(t, way->runs[i].instructions, in_flight(s, way->runs[i].waits_for)))
+        if (!compute(t, s, way->runs[i].instructions, in_flight(s, way->runs[i].waits_for)))
             return false;
     return true;
 }
@@ -320,7 +336,7 @@ static bool emit_access(const struct target *t, struct warp *s, const struct pw_
     t->w->counts.operations++;
     t->w->counts.divergent += op.form == PW_FORM_LANES;
     uint64_t affine[] = {head->base, (uint64_t)(int64_t)head->stride};
-    return emit(t, op, op.form == PW_FORM_LANES ? addresses : affine);
+    return emit(t, s, op, op.form == PW_FORM_LANES ? addresses : affine);
 }
 
 static bool emit_bulk(const struct target *t, struct warp *s, const struct pw_capture_cell *head, uint8_t flight)
@@ -331,11 +347,11 @@ static bool emit_bulk(const struct target *t, struct warp *s, const struct pw_ca
         struct pw_op op = {PW_OP_LOAD, PW_FORM_AFFINE, 16, flight, PW_ALL_LANES >> (PW_WARP_LANES - lanes)};
         issue(s, NULL);
         t->w->counts.operations++;
-        if (!emit(t, op, (const uint64_t[]){head->base + at, 16}))
+        if (!emit(t, s, op, (const uint64_t[]){head->base + at, 16}))
             return false;
         flight = PW_ANY_IN_FLIGHT;
     }
-    return bytes || emit_compute(t, 1, flight);
+    return bytes || compute(t, s, 1, flight);
 }
 
 static void commit(struct warp *s)
@@ -362,8 +378,8 @@ static bool end_lanes(const struct target *t, struct warp *s, uint32_t slot, uin
     bool had_ended = s->ended == all;
     s->ended |= mask & all;
     if (had_ended || s->ended != all)
-        return had_ended || emit_compute(t, 1, flight);
-    bool more = emit(t, (struct pw_op){PW_OP_EXIT, 0, 0, flight, 0}, NULL);
+        return had_ended || compute(t, s, 1, flight);
+    bool more = emit(t, s, (struct pw_op){PW_OP_EXIT, 0, 0, flight, 0}, NULL);
     if (--w->ctas[slot].warps_left)
         return more;
     uint32_t at;
@@ -391,18 +407,18 @@ static bool take(const struct target *t, uint32_t slot, const struct pw_capture_
     }
     switch (head->kind) {
     case PW_CAPTURE_WAYPOINT:
-        return emit_compute(t, 1, flight);
+        return compute(t, s, 1, flight);
     case PW_CAPTURE_COMMIT:
         commit(s);
-        return emit_compute(t, 1, flight);
+        return compute(t, s, 1, flight);
     case PW_CAPTURE_WAIT: {
         uint8_t groups = wait_groups(s, (uint32_t)head->stride);
-        return emit_compute(t, 1, groups < flight ? groups : flight);
+        return compute(t, s, 1, groups < flight ? groups : flight);
     }
     case PW_CAPTURE_BULK:
         return emit_bulk(t, s, head, flight);
     case PW_CAPTURE_BARRIER:
-        return emit(t, (struct pw_op){PW_OP_BARRIER, 0, 0, flight, 0}, NULL);
+        return emit(t, s, (struct pw_op){PW_OP_BARRIER, 0, 0, flight, 0}, NULL);
     case PW_CAPTURE_EXIT:
         return end_lanes(t, s, slot, head->mask, flight);
     default:
