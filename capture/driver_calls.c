@@ -1,5 +1,5 @@
 /* Calls of the CUDA driver that tell more than the callbacks for what they do: a launch's dynamic shared memory,
- * prefetches and advice.
+ * prefetches and advice, and where a profiler is to begin and to end.
  *
  * The structures of their parameters are repeated here since those of older headers lack some. */
 #include "driver_calls.h"
@@ -71,6 +71,8 @@ const uint32_t pw_capture_driver_calls[] = {
     SANITIZER_CBID_DRIVER_API_cuMemPrefetchAsync_v2,
     SANITIZER_CBID_DRIVER_API_cuMemAdvise,
     SANITIZER_CBID_DRIVER_API_cuMemAdvise_v2,
+    SANITIZER_CBID_DRIVER_API_cuProfilerStart,
+    SANITIZER_CBID_DRIVER_API_cuProfilerStop,
     0,
 };
 
@@ -91,6 +93,10 @@ void pw_capture_driver_call(struct pw_capture_session *s, uint32_t id, const voi
     case SANITIZER_CBID_DRIVER_API_cuMemAdvise:
     case SANITIZER_CBID_DRIVER_API_cuMemAdvise_v2:
         advise(s, call->functionParams, id == SANITIZER_CBID_DRIVER_API_cuMemAdvise_v2);
+        break;
+    case SANITIZER_CBID_DRIVER_API_cuProfilerStart:
+    case SANITIZER_CBID_DRIVER_API_cuProfilerStop:
+        pw_capture_session_pause(s, id == SANITIZER_CBID_DRIVER_API_cuProfilerStop);
         break;
     default:
         *out_dynamic_shared = ((const struct launch_parameters *)call->functionParams)->shared;

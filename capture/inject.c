@@ -54,8 +54,9 @@ static bool worked(SanitizerResult result, const char *what)
         return true;
     const char *why = "unknown error";
     sanitizerGetResultString(result, &why);
-    static bool said;
-    if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+    enum { MOST = 5 }; /* messages: the first tells why, and some programs go on for thousands of launches */
+    static int said;
+    if (__atomic_fetch_add(&said, 1, __ATOMIC_RELAXED) < MOST)
         pw_capture_say("%s: %s (%d)", what, why, (int)result);
     return false;
 }
@@ -379,6 +380,28 @@ static bool claim(const char *path)
         return false;
     close(file);
     return true;
+}
+
+static void pause_recording(bool paused)
+{
+    pthread_rwlock_rdlock(&g.running);
+    if (g.session)
+        pw_capture_session_pause(g.session, paused);
+    pthread_rwlock_unlock(&g.running);
+}
+
+void pagewalk_capture_resume(void);
+void pagewalk_capture_pause(void);
+
+/* For programs, by dlsym of what CUDA_INJECTION64_PATH names. */
+__attribute__((visibility("default"))) void pagewalk_capture_resume(void)
+{
+    pause_recording(false);
+}
+
+__attribute__((visibility("default"))) void pagewalk_capture_pause(void)
+{
+    pause_recording(true);
 }
 
 static bool subscribe(void)

@@ -27,7 +27,7 @@ struct pw_capture_session {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a launch begins or ends, or the session does */
     pthread_t thread;
-    bool open, closing;
+    bool open, closing, paused;
     struct pw_capture_ring ring;
     struct pw_capture_gpu *gpu; /* in device memory; NULL: not allocated */
     struct pw_capture_warps *warps;
@@ -134,6 +134,7 @@ enum pw_status pw_capture_session_open(const struct pw_capture_settings *setting
         return pw_fail_memory(err, "the recording");
     s->settings = *settings;
     s->calls = *calls;
+    s->paused = settings->paused;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     enum pw_status status = keep_texts(s, device) ? PW_OK : pw_fail_memory(err, "the recording");
@@ -158,6 +159,13 @@ enum pw_status pw_capture_session_open(const struct pw_capture_settings *setting
 bool pw_capture_session_wants(const struct pw_capture_session *s, const char *kernel)
 {
     return !s->kernels || regexec(&s->regex, kernel, 0, NULL, 0) == 0;
+}
+
+void pw_capture_session_pause(struct pw_capture_session *s, bool paused)
+{
+    pthread_mutex_lock(&s->lock);
+    s->paused = paused;
+    pthread_mutex_unlock(&s->lock);
 }
 
 void pw_capture_session_event(struct pw_capture_session *s, const struct pw_trace_event *event)
@@ -236,7 +244,7 @@ static void write_launch(struct pw_capture_session *s, const struct pw_capture_l
 /* Whether filters and limits want the launch; counts it. */
 static bool wanted(struct pw_capture_session *s, const struct pw_capture_launch *l)
 {
-    if (!pw_capture_session_wants(s, l->kernel))
+    if (s->paused || !pw_capture_session_wants(s, l->kernel))
         return false;
     uint64_t number = s->sum.launches++;
     if (number < s->settings.skip || number - s->settings.skip >= s->settings.count)

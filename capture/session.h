@@ -55,6 +55,9 @@ enum pw_status pw_capture_session_open(const struct pw_capture_settings *setting
 /* Whether a kernel of that name is to be recorded at all. */
 bool pw_capture_session_wants(const struct pw_capture_session *s, const char *kernel);
 
+/* While it is paused, launches are neither recorded nor counted; --paused begins so. */
+void pw_capture_session_pause(struct pw_capture_session *s, bool paused);
+
 /* An event other than a launch. */
 void pw_capture_session_event(struct pw_capture_session *s, const struct pw_trace_event *event);
 

@@ -20,6 +20,7 @@ const char pw_capture_usage[] =
     "  --skip N         not the first N of these\n"
     "  --count N        at most N after that\n"
     "  --ctas 1/N       only every N-th CTA; the rate is written into the trace\n"
+    "  --paused         nothing before the program calls cudaProfilerStart or pagewalk_capture_resume\n"
     "  --limit BYTES    no further launch once the trace may be as large (K, M, G for powers of 1024)\n"
     "  --ring BYTES     size of the buffer between GPU and host (64M)\n"
     "  --no-shared      do not follow warps through shared and local memory: faster, instruction counts less exact\n"
@@ -110,6 +111,8 @@ static bool parse_flag(struct pw_capture_settings *s, const char *option)
 {
     if (strcmp(option, "--no-shared") == 0)
         s->shared = false;
+    else if (strcmp(option, "--paused") == 0)
+        s->paused = true;
     else if (strcmp(option, "--compare") == 0)
         s->compare = true;
     else if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
@@ -175,6 +178,8 @@ enum pw_status pw_capture_settings_write(const struct pw_capture_settings *s, ch
            (unsigned long long)s->limit, (unsigned long long)s->ring);
     if (s->kernels)
         append(&t, "--kernels\n%s\n", s->kernels);
+    if (s->paused)
+        append(&t, "--paused\n");
     if (!s->shared)
         append(&t, "--no-shared\n");
     return t.used < bytes ? PW_OK : pw_fail(err, PW_USER_ERROR, "the options are too long");

@@ -21,6 +21,7 @@ struct pw_capture_settings {
     uint32_t sample;     /* one CTA in so many */
     uint64_t limit;      /* bytes of the trace after which no further launch is recorded; 0: none */
     uint64_t ring;       /* bytes */
+    bool paused;         /* until the program says so */
     bool shared;         /* record where warps access shared and local memory */
     bool compare;        /* run the program once without being recorded, for its time */
     bool help;

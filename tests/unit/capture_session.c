@@ -308,6 +308,25 @@ static void filters_choose_launches(void **state)
     pw_trace_close(t);
 }
 
+static void nothing_is_recorded_while_paused(void **state)
+{
+    (void)state;
+    struct pw_capture_settings settings;
+    struct fixture f;
+    pw_capture_settings_init(&settings);
+    settings.paused = true;
+    start(&f, &settings);
+    assert_false(launch(&f, "before", (struct pw_dim3){2, 1, 1}));
+    pw_capture_session_pause(f.s, false);
+    assert_true(launch(&f, "inside", (struct pw_dim3){2, 1, 1}));
+    pw_capture_session_pause(f.s, true);
+    assert_false(launch(&f, "behind", (struct pw_dim3){2, 1, 1}));
+    struct pw_trace *t = finish(&f);
+    assert_int_equal(f.sum.launches, 1);
+    assert_int_equal(pw_trace_launches(t), 1);
+    pw_trace_close(t);
+}
+
 static void a_limit_ends_with_a_whole_launch(void **state)
 {
     (void)state;
@@ -392,6 +411,7 @@ int main(void)
         cmocka_unit_test(nothing_is_lost_when_the_ring_is_full),
         cmocka_unit_test(a_sample_has_a_fixed_rate_and_its_own_numbers),
         cmocka_unit_test(filters_choose_launches),
+        cmocka_unit_test(nothing_is_recorded_while_paused),
         cmocka_unit_test(a_limit_ends_with_a_whole_launch),
         cmocka_unit_test(what_happens_during_a_launch_stands_behind_it),
         cmocka_unit_test(failures_leave_no_file),

@@ -105,9 +105,10 @@ static void the_library_reads_what_the_command_wrote(void **state)
     struct pw_error err;
     char text[512];
     int used;
-    assert_int_equal(parse("-o t.pwt --kernels ^(add|mul)_ --skip 3 --count 9 --ctas 1/7 --limit 2M --no-shared --", &s,
-                           &used, &err),
-                     PW_OK);
+    assert_int_equal(
+        parse("-o t.pwt --kernels ^(add|mul)_ --skip 3 --count 9 --ctas 1/7 --limit 2M --no-shared --paused --", &s,
+              &used, &err),
+        PW_OK);
     s.program = "./a  --ctas 1/9";
     assert_int_equal(pw_capture_settings_write(&s, text, sizeof text, &err), PW_OK);
     assert_int_equal(pw_capture_settings_read(&back, text, &err), PW_OK);
@@ -120,6 +121,7 @@ static void the_library_reads_what_the_command_wrote(void **state)
     assert_int_equal(back.limit, 2 << 20);
     assert_int_equal(back.ring, s.ring);
     assert_false(back.shared);
+    assert_true(back.paused);
 }
 
 static void what_does_not_fit_is_refused(void **state)
