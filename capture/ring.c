@@ -7,11 +7,6 @@
  * make it wait. */
 enum { GIVE_BACK_SHARE = 16 };
 
-void pw_capture_ring_give_back(struct pw_capture_ring *r)
-{
-    __atomic_store_n(r->given, r->at, __ATOMIC_RELEASE);
-}
-
 bool pw_capture_ring_next(struct pw_capture_ring *r, struct pw_capture_cell *out_head, uint64_t out_addresses[32])
 {
     struct pw_capture_cell *head = &r->cells[r->at & (r->count - 1)];
@@ -32,6 +27,6 @@ bool pw_capture_ring_next(struct pw_capture_ring *r, struct pw_capture_cell *out
     }
     r->at += used;
     if (r->at - *r->given >= r->count / GIVE_BACK_SHARE)
-        pw_capture_ring_give_back(r);
+        __atomic_store_n(r->given, r->at, __ATOMIC_RELEASE);
     return true;
 }

@@ -14,9 +14,7 @@ struct pw_capture_ring {
 };
 
 /* Copies out the next record, if it is complete, with the addresses of its lanes if it has some, and clears its cells.
- * They are given back now and then; pw_capture_ring_give_back does it at once, which whoever finds the ring empty has
- * to do. */
+ * They are given back whenever a sixteenth of the ring has been read. */
 bool pw_capture_ring_next(struct pw_capture_ring *r, struct pw_capture_cell *out_head, uint64_t out_addresses[32]);
-void pw_capture_ring_give_back(struct pw_capture_ring *r);
 
 #endif

@@ -74,7 +74,6 @@ static uint32_t drain(struct pw_capture_session *s, uint32_t most)
             !pw_trace_writer_status(s->writer, &s->err))
             s->err = err;
     }
-    pw_capture_ring_give_back(&s->ring);
     s->sum.records += count;
     s->sum.ring_bytes += (s->ring.at - before) * sizeof head;
     return count;

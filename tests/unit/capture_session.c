@@ -166,7 +166,7 @@ static bool launch(struct fixture *f, const char *kernel, struct pw_dim3 grid)
 static struct pw_trace *finish(struct fixture *f)
 {
     struct pw_error err;
-    struct pw_trace *t;
+    struct pw_trace *t = NULL;
     if (pw_capture_session_close(f->s, &f->sum, &err) || pw_trace_open(f->path, &t, &err))
         fail_msg("%s", err.message);
     unlink(f->path);

@@ -251,6 +251,12 @@ static void a_cta_ends_when_all_lanes_of_all_warps_have(void **state)
     pw_capture_warps_free(f.w);
 }
 
+/* Different for all i that are used, and in no order. */
+static uint32_t number(uint32_t i)
+{
+    return i * i * 12289 + i;
+}
+
 /* Every CTA begins before the one a thousand before it ends; all are told apart. */
 static void many_ctas_are_under_way(void **state)
 {
@@ -262,9 +268,9 @@ static void many_ctas_are_under_way(void **state)
     for (uint32_t i = 0; i < CTAS + AT_ONCE; i++)
         for (uint32_t warp = 0; warp < 2; warp++) {
             if (i < CTAS)
-                put(&f, i * 77777U, warp, 1, (struct pw_capture_cell){.kind = PW_CAPTURE_LOAD, .bytes = 4});
+                put(&f, number(i), warp, 1, (struct pw_capture_cell){.kind = PW_CAPTURE_LOAD, .bytes = 4});
             if (i >= AT_ONCE)
-                put(&f, (i - AT_ONCE) * 77777U, warp, 8, (struct pw_capture_cell){.kind = PW_CAPTURE_EXIT});
+                put(&f, number(i - AT_ONCE), warp, 8, (struct pw_capture_cell){.kind = PW_CAPTURE_EXIT});
         }
     struct pw_capture_warps_counts counts = pw_capture_warps_get_counts(f.w);
     assert_int_equal(counts.ctas, CTAS);
