@@ -86,7 +86,8 @@ static bool set_data(void *context, void *launch, void *device)
 {
     (void)context;
     const Sanitizer_LaunchData *l = ((const struct handles *)launch)->data;
-    return worked(sanitizerSetLaunchCallbackData(l->hLaunch, l->function, l->hStream, device), "data of patches");
+    SanitizerResult result = sanitizerSetLaunchCallbackData(l->hLaunch, l->function, l->hStream, device);
+    return !device || worked(result, "data of patches"); /* kernels that are not patched take none */
 }
 
 static bool wait_for_launch(void *context, void *launch)
@@ -173,15 +174,20 @@ static void module_unloaded(const Sanitizer_ResourceModuleData *data)
     pthread_mutex_unlock(&g.patching);
 }
 
+/* That of the launch's module; of another with a kernel of that name, should the handles differ. */
 static const struct pw_code_function *find_code(CUmodule module, const char *kernel)
 {
-    const struct pw_code_function *found = NULL;
+    const struct pw_code_function *found = NULL, *elsewhere = NULL;
     pthread_mutex_lock(&g.patching);
-    for (const struct module *m = g.modules; m && !found; m = m->next)
+    for (const struct module *m = g.modules; m && !found; m = m->next) {
+        const struct pw_code_function *f = pw_code_find(&m->code, kernel);
         if (m->module == module)
-            found = pw_code_find(&m->code, kernel);
+            found = f;
+        else if (f)
+            elsewhere = f;
+    }
     pthread_mutex_unlock(&g.patching);
-    return found;
+    return found ? found : elsewhere;
 }
 
 static void memory_event(uint32_t id, const Sanitizer_ResourceMemoryData *m)

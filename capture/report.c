@@ -29,13 +29,14 @@ void pw_capture_report(const struct pw_capture_summary *s, const struct pw_captu
     double in = s->seconds > 0 ? s->seconds : 1;
     pw_capture_say(
         "%.3f s in recorded launches (%.3f ms each), %.2f million records a second, %.0f MB through the ring; %.3f s "
-        "since "
-        "CUDA was first used",
+        "since CUDA was first used",
         s->seconds, s->recorded ? 1e3 * s->seconds / (double)s->recorded : 0, (double)s->records / in / 1e6,
         (double)s->ring_bytes / 1e6, total_seconds);
     if (s->guessed)
-        pw_capture_say("%llu of %llu stretches between records are guessed: their code is not known",
-                       (unsigned long long)s->guessed, (unsigned long long)s->records);
+        pw_capture_say("%llu of %llu stretches between records are guessed, as their code is not known; the first ends "
+                       "at 0x%llx, its kernel begins at 0x%llx",
+                       (unsigned long long)s->guessed, (unsigned long long)s->records,
+                       (unsigned long long)s->guessed_at, (unsigned long long)s->guessed_kernel);
     if (s->limited)
         pw_capture_say("the trace reached --limit; later launches are missing");
     if (s->unended)

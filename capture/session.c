@@ -34,6 +34,7 @@ struct pw_capture_session {
     struct pw_trace_event *waiting; /* events behind the open launch */
     size_t waiting_count, waiting_room;
     double began;
+    uint64_t code_address; /* of the open launch */
     struct pw_capture_summary sum;
     struct pw_error err; /* the first failure; its status is PW_OK without one */
 };
@@ -290,6 +291,7 @@ static bool begin(struct pw_capture_session *s, const struct pw_capture_launch *
     }
     write_launch(s, l, ctas);
     s->began = now();
+    s->code_address = l->address;
     s->open = true;
     pthread_cond_broadcast(&s->changed);
     return true;
@@ -316,6 +318,10 @@ void pw_capture_session_end(struct pw_capture_session *s, void *launch)
     struct pw_capture_warps_counts counts = pw_capture_warps_get_counts(s->warps);
     s->sum.operations += counts.operations;
     s->sum.divergent += counts.divergent;
+    if (!s->sum.guessed && counts.guessed) {
+        s->sum.guessed_at = counts.guessed_at;
+        s->sum.guessed_kernel = s->code_address;
+    }
     s->sum.guessed += counts.guessed;
     s->sum.ctas += counts.ctas;
     s->sum.unended += counts.ctas - counts.ended;

@@ -41,6 +41,7 @@ struct pw_capture_summary {
     uint64_t busy, too_large;                /* not recorded although they were wanted */
     uint64_t records, operations, divergent; /* from the GPU; accesses to global memory; with an address per lane */
     uint64_t guessed;                        /* ways between two records that the code did not tell */
+    uint64_t guessed_at, guessed_kernel;     /* the first of them: program counter, and address of the kernel's code */
     uint64_t ctas, unended;                  /* recorded; whose end was not seen */
     uint64_t ring_bytes;                     /* through the ring */
     double seconds;                          /* from begin to end of the recorded launches */

@@ -303,7 +303,8 @@ static bool emit_way(const struct target *t, struct warp *s, uint64_t pc, bool *
 {
     const struct way *way = way_between(t->w, s->last, pc);
     *out_known = way->known;
-    t->w->counts.guessed += !way->known;
+    if (!way->known && !t->w->counts.guessed++)
+        t->w->counts.guessed_at = pc;
     s->last = pc;
     for (uint32_t i = 0; i < way->count; i++)
         if (!compute(t, s, way->runs[i].instructions, in_flight(s, way->runs[i].waits_for)))

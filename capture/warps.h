@@ -45,6 +45,7 @@ struct pw_capture_warps_counts {
     uint64_t operations;  /* accesses to global memory */
     uint64_t divergent;   /* of them, with an address per lane */
     uint64_t guessed;     /* ways that the machine code did not tell */
+    uint64_t guessed_at;  /* the first of them: program counter of its end */
     uint64_t ctas, ended; /* seen, and seen to their end */
 };
 struct pw_capture_warps_counts pw_capture_warps_get_counts(const struct pw_capture_warps *w);
