@@ -1,8 +1,23 @@
 /* Calls of the CUDA driver that tell more than the callbacks for what they do: a launch's dynamic shared memory,
  * prefetches and advice, and where a profiler is to begin and to end.
  *
- * The structures of their parameters are repeated here since those of older headers lack some. */
+ * The structures of their parameters are repeated here since those of older headers lack some. With PW_NO_DRIVER_CALLS,
+ * for headers that lack a call's number, nothing of this is known. */
 #include "driver_calls.h"
+
+#ifdef PW_NO_DRIVER_CALLS
+
+const uint32_t pw_capture_driver_calls[] = {0};
+
+void pw_capture_driver_call(struct pw_capture_session *s, uint32_t id, const void *data, uint32_t *out_dynamic_shared)
+{
+    (void)s;
+    (void)id;
+    (void)data;
+    (void)out_dynamic_shared;
+}
+
+#else
 
 #include <sanitizer.h>
 
@@ -102,3 +117,5 @@ void pw_capture_driver_call(struct pw_capture_session *s, uint32_t id, const voi
         *out_dynamic_shared = ((const struct launch_parameters *)call->functionParams)->shared;
     }
 }
+
+#endif
