@@ -1,0 +1,266 @@
+/* Machine code of GPUs: see the header. The ELF image is read with every offset checked; it comes from the program that
+ * is recorded. */
+#include "code.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPCODE_BRANCH = 0x947, OPCODE_EXIT = 0x94d, OPCODE_KILL = 0x95b, OPCODE_RETURN = 0x950, ALWAYS = 7 };
+enum { OPCODE_BRX = 0x949, OPCODE_JMX = 0x94c, OPCODE_JUMP = 0x94a };
+
+static uint64_t word(const uint8_t *bytes)
+{
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static uint32_t opcode(uint64_t low)
+{
+    return low & 0xfff;
+}
+
+/* Distance in bytes from the instruction behind the branch. Until sm_89 bits 34 and up count words of 4 bytes; since
+ * sm_90 the lowest eight bits of the distance stand in bits 16 to 23. */
+static int64_t branch_distance(uint64_t low, bool split)
+{
+    int64_t high = (int32_t)(low >> 32) >> 2;
+    return split ? (high * 256 + (int64_t)(low >> 16 & 0xff)) * 4 : high * 4;
+}
+
+static bool has_split_distance(const uint8_t *bytes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t low = word(bytes + (size_t)i * PW_CODE_INSTRUCTION_BYTES);
+        if (opcode(low) == OPCODE_BRANCH && branch_distance(low, true) == -PW_CODE_INSTRUCTION_BYTES)
+            return true;
+        if (opcode(low) == OPCODE_BRANCH && branch_distance(low, false) == -PW_CODE_INSTRUCTION_BYTES)
+            return false;
+    }
+    return true;
+}
+
+void pw_code_decode(const uint8_t *bytes, uint32_t count, struct pw_code_instruction *out)
+{
+    bool split = has_split_distance(bytes, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t low = word(bytes + (size_t)i * PW_CODE_INSTRUCTION_BYTES);
+        uint64_t high = word(bytes + (size_t)i * PW_CODE_INSTRUCTION_BYTES + 8);
+        bool always = (low >> 12 & 15) == ALWAYS;
+        struct pw_code_instruction *o = &out[i];
+        *o = (struct pw_code_instruction){.waits_for = high >> 52 & 0x3f, .scoreboard = high >> 46 & 7};
+        uint32_t op = opcode(low);
+        bool leaves = op == OPCODE_BRANCH || op == OPCODE_EXIT || op == OPCODE_KILL || op == OPCODE_RETURN ||
+                      op == OPCODE_BRX || op == OPCODE_JMX || op == OPCODE_JUMP;
+        o->goes_on = !(leaves && always);
+        int64_t target = (int64_t)i + 1 + branch_distance(low, split) / PW_CODE_INSTRUCTION_BYTES;
+        o->branches = op == OPCODE_BRANCH && target >= 0 && target < count && target != i;
+        if (o->branches)
+            o->target = (uint32_t)target;
+    }
+}
+
+struct image {
+    const uint8_t *bytes;
+    uint64_t size;
+    const uint8_t *sections, *names;
+    uint32_t count;
+    uint64_t names_bytes;
+};
+
+/* The part of the image at [offset, offset + bytes), NULL if it has no such part. */
+static const uint8_t *part(const struct image *m, uint64_t offset, uint64_t bytes)
+{
+    return offset <= m->size && bytes <= m->size - offset ? m->bytes + offset : NULL;
+}
+
+static Elf64_Shdr section(const struct image *m, uint32_t i)
+{
+    Elf64_Shdr s;
+    memcpy(&s, m->sections + (size_t)i * sizeof s, sizeof s);
+    return s;
+}
+
+/* What follows `prefix` in the section's name, NULL if it does not begin so. */
+static const char *name_behind(const struct image *m, const Elf64_Shdr *s, const char *prefix)
+{
+    if (s->sh_name >= m->names_bytes)
+        return NULL;
+    const char *name = (const char *)m->names + s->sh_name;
+    size_t length = strlen(prefix);
+    if (!memchr(name, 0, m->names_bytes - s->sh_name) || strncmp(name, prefix, length) != 0)
+        return NULL;
+    return name + length;
+}
+
+static enum pw_status open_image(const void *bytes, size_t size, struct image *m, struct pw_error *err)
+{
+    *m = (struct image){.bytes = bytes, .size = size};
+    Elf64_Ehdr header;
+    if (size < sizeof header || memcmp(bytes, ELFMAG, SELFMAG) != 0 || m->bytes[EI_CLASS] != ELFCLASS64)
+        return pw_fail(err, PW_USER_ERROR, "a module's code is no 64-bit ELF image");
+    memcpy(&header, bytes, sizeof header);
+    m->sections = part(m, header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr));
+    if (!m->sections || header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shstrndx >= header.e_shnum)
+        return pw_fail(err, PW_USER_ERROR, "a module's code has no table of sections");
+    m->count = header.e_shnum;
+    Elf64_Shdr s = section(m, header.e_shstrndx);
+    m->names = part(m, s.sh_offset, s.sh_size);
+    m->names_bytes = m->names ? s.sh_size : 0;
+    return PW_OK;
+}
+
+/* The attribute `.nv.info` is a list of words: size << 16 | attribute << 8 | format, and for this one two more: symbol
+ * and registers. */
+static uint32_t registers_of(const struct image *m, const Elf64_Shdr *text)
+{
+    enum { SYMBOL_MASK = 0xffffff, HEADER = 8 << 16 | 0x2f << 8 | 4 };
+    for (uint32_t i = 0; i < m->count; i++) {
+        Elf64_Shdr s = section(m, i);
+        const char *rest = name_behind(m, &s, ".nv.info");
+        const uint8_t *at = rest && !*rest ? part(m, s.sh_offset, s.sh_size) : NULL;
+        for (uint64_t byte = 0; at && byte + 12 <= s.sh_size; byte += 4) {
+            uint32_t words[3];
+            memcpy(words, at + byte, sizeof words);
+            if (words[0] == HEADER && words[1] == (text->sh_info & SYMBOL_MASK))
+                return words[2] & 0xff;
+        }
+    }
+    return text->sh_info >> 24;
+}
+
+static uint32_t shared_bytes_of(const struct image *m, const char *kernel)
+{
+    enum { SYSTEM = 1024 };
+    uint64_t bytes = 0;
+    bool reserved = false;
+    for (uint32_t i = 0; i < m->count; i++) {
+        Elf64_Shdr s = section(m, i);
+        const char *name = name_behind(m, &s, ".nv.shared.");
+        if (name && strcmp(name, kernel) == 0)
+            bytes = s.sh_size;
+        if (name && strcmp(name, "reserved.0") == 0)
+            reserved = true;
+    }
+    bytes -= reserved && bytes >= SYSTEM ? SYSTEM : 0;
+    return bytes < UINT32_MAX ? (uint32_t)bytes : 0;
+}
+
+static enum pw_status add_function(struct pw_code *code, const char *name, const uint8_t *bytes, uint32_t count,
+                                   struct pw_error *err)
+{
+    struct pw_code_function *functions = realloc(code->functions, (code->count + 1) * sizeof *functions);
+    if (!functions)
+        return pw_fail_memory(err, "the code of a kernel");
+    code->functions = functions;
+    struct pw_code_function f = {strdup(name), malloc((size_t)count * sizeof *f.instructions), count, 0, 0};
+    if (!f.name || !f.instructions) {
+        free(f.name);
+        free(f.instructions);
+        return pw_fail_memory(err, "the code of a kernel");
+    }
+    pw_code_decode(bytes, count, f.instructions);
+    functions[code->count++] = f;
+    return PW_OK;
+}
+
+enum pw_status pw_code_read(const void *image, size_t bytes, bool wanted(const void *context, const char *name),
+                            const void *context, struct pw_code *out, struct pw_error *err)
+{
+    *out = (struct pw_code){0};
+    struct image m;
+    enum pw_status status = open_image(image, bytes, &m, err);
+    for (uint32_t i = 0; !status && i < m.count; i++) {
+        Elf64_Shdr s = section(&m, i);
+        const char *name = s.sh_type == SHT_PROGBITS ? name_behind(&m, &s, ".text.") : NULL;
+        const uint8_t *text = name ? part(&m, s.sh_offset, s.sh_size) : NULL;
+        uint64_t count = s.sh_size / PW_CODE_INSTRUCTION_BYTES;
+        if (!text || !count || count >= UINT32_MAX / 4 || (wanted && !wanted(context, name)))
+            continue;
+        status = add_function(out, name, text, (uint32_t)count, err);
+        if (!status) {
+            out->functions[out->count - 1].registers = registers_of(&m, &s);
+            out->functions[out->count - 1].shared_bytes = shared_bytes_of(&m, name);
+        }
+    }
+    if (status)
+        pw_code_free(out);
+    return status;
+}
+
+void pw_code_free(struct pw_code *code)
+{
+    for (size_t i = 0; i < code->count; i++) {
+        free(code->functions[i].name);
+        free(code->functions[i].instructions);
+    }
+    free(code->functions);
+    *code = (struct pw_code){0};
+}
+
+const struct pw_code_function *pw_code_find(const struct pw_code *code, const char *name)
+{
+    for (size_t i = 0; i < code->count; i++)
+        if (strcmp(code->functions[i].name, name) == 0)
+            return &code->functions[i];
+    return NULL;
+}
+
+/* What a search remembers of an instruction instead of the one before it. */
+enum { UNSEEN = UINT32_MAX, FIRST = UINT32_MAX - 1 };
+
+struct search {
+    const struct pw_code_function *f;
+    uint32_t *before, *queue;
+    uint32_t head, tail;
+};
+
+static void reach(struct search *s, uint32_t instruction, uint32_t from)
+{
+    if (instruction >= s->f->count || s->before[instruction] != UNSEEN)
+        return;
+    s->before[instruction] = from;
+    s->queue[s->tail++] = instruction;
+}
+
+static void reach_next(struct search *s, uint32_t from, uint32_t mark)
+{
+    const struct pw_code_instruction *i = &s->f->instructions[from];
+    if (i->goes_on)
+        reach(s, from + 1, mark);
+    if (i->branches)
+        reach(s, i->target, mark);
+}
+
+static bool find(struct search *s, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = 0; i < s->f->count; i++)
+        s->before[i] = UNSEEN;
+    if (from == PW_CODE_ENTRY)
+        reach(s, 0, FIRST);
+    else
+        reach_next(s, from, FIRST);
+    for (; s->before[to] == UNSEEN && s->head < s->tail; s->head++)
+        reach_next(s, s->queue[s->head], s->queue[s->head]);
+    return s->before[to] != UNSEEN;
+}
+
+int pw_code_way(const struct pw_code_function *f, uint32_t from, uint32_t to, uint32_t *scratch,
+                struct pw_code_run *out_runs, int max)
+{
+    struct search s = {.f = f, .before = scratch, .queue = scratch + f->count};
+    if (to >= f->count || (from >= f->count && from != PW_CODE_ENTRY) || !find(&s, from, to))
+        return -1;
+    uint32_t length = 0;
+    for (uint32_t at = s.before[to]; at != FIRST; at = s.before[at])
+        s.queue[length++] = at; /* last to first; the search needs its queue no more */
+    int runs = 0;
+    while (length-- > 0) {
+        uint8_t waits_for = f->instructions[s.queue[length]].waits_for;
+        if (runs == 0 || (waits_for && runs < max))
+            out_runs[runs++] = (struct pw_code_run){0, waits_for};
+        out_runs[runs - 1].instructions++;
+    }
+    return runs;
+}
