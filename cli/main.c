@@ -13,20 +13,13 @@
 #include <unistd.h>
 
 const struct pw_cli_command *const pw_cli_commands[] = {
-    &pw_cli_run_command,
-    &pw_cli_compare_command,
-    &pw_cli_advise_command,
-    &pw_cli_reproduce_command,
-    &pw_cli_claims_command,
-    &pw_cli_workload_command,
-    &pw_cli_trace_command,
-    &pw_cli_touch_command,
-    &pw_cli_list_command,
-    &pw_cli_show_command,
-    &pw_cli_diff_command,
-    &pw_cli_export_command,
-    &pw_cli_help_command,
-    NULL,
+    &pw_cli_run_command,    &pw_cli_compare_command,
+    &pw_cli_advise_command, &pw_cli_reproduce_command,
+    &pw_cli_claims_command, &pw_cli_workload_command,
+    &pw_cli_trace_command,  &pw_cli_touch_command,
+    &pw_cli_list_command,   &pw_cli_show_command,
+    &pw_cli_diff_command,   &pw_cli_export_command,
+    &pw_cli_help_command,   NULL,
 };
 
 const struct pw_cli_command *pw_cli_find(const char *name)
