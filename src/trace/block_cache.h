@@ -1,9 +1,9 @@
 /* Blocks of a trace that are being read, unpacked and with their directories, for all of its launches together.
  *
  * Warps that run side by side read different segments of the same blocks, so a block is used by as many as it has
- * segments, and then hardly again: it is the first to make room. Where all blocks are in use, warps go over more of them
- * in turn than there is room for, and any of them goes: the one used least recently would always be the one that is
- * needed next. Memory is bounded by bytes, directories included. */
+ * segments, and then hardly again: it is the first to make room. Where all blocks are in use, warps go over more of
+ * them in turn than there is room for, and any of them goes: the one used least recently would always be the one that
+ * is needed next. Memory is bounded by bytes, directories included. */
 #ifndef PW_TRACE_BLOCK_CACHE_H
 #define PW_TRACE_BLOCK_CACHE_H
 

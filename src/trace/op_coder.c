@@ -156,8 +156,8 @@ static inline unsigned compare(const struct pw_op_recent *r, const struct pw_op 
     return flags;
 }
 
-/* The access from which to tell this one: of those that take the fewest bytes, the one that is as long ago as it was for
- * the last access, or else the latest. */
+/* The access from which to tell this one: of those that take the fewest bytes, the one that is as long ago as it was
+ * for the last access, or else the latest. */
 static unsigned choose(struct pw_op_coder *c, const struct pw_op *op, uint64_t address, uint64_t stride,
                        unsigned *out_flags)
 {

@@ -100,8 +100,8 @@ static enum pw_touch note_slowly(struct pw_strays *t, uint64_t first, unsigned b
     return PW_TOUCH_NOTED;
 }
 
-/* Bytes from the lowest address of lanes up to `bytes` behind the highest, where they are alike; false: they are not, or
- * it is not known. */
+/* Bytes from the lowest address of lanes up to `bytes` behind the highest, where they are alike; false: they are not,
+ * or it is not known. */
 static inline bool note_alike(struct pw_strays *t, uint64_t lowest, uint64_t highest, unsigned bytes)
 {
     struct pw_stray_slot *s = slot_of(t, lowest);

@@ -76,8 +76,8 @@ void pw_warps_out_release(struct pw_warps_out *w)
     pw_key_map_release(&w->ctas);
 }
 
-/* A piece is to have one segment of each warp, so that a block is done with as soon as all have come to it. Warps do not
- * go on at quite the same speed: with seven eighths of a segment on average, few of them have a second one. */
+/* A piece is to have one segment of each warp, so that a block is done with as soon as all have come to it. Warps do
+ * not go on at quite the same speed: with seven eighths of a segment on average, few of them have a second one. */
 void pw_warps_out_begin(struct pw_warps_out *w, uint32_t warps)
 {
     size_t bytes = (size_t)warps * (PW_SEGMENT_MOST * 7 / 8);

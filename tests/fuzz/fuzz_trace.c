@@ -2,8 +2,8 @@
  * right. Nothing may crash, a refusal is one line that begins with the file's name, and whatever is accepted keeps what
  * trace/trace.h promises.
  *
- * An input is lines of a letter and bytes in hexadecimal: `b` a block of a launch, `t` its table, `i` the index. What is
- * not given is made to fit: a table of the blocks, an index of the table. */
+ * An input is lines of a letter and bytes in hexadecimal: `b` a block of a launch, `t` its table, `i` the index. What
+ * is not given is made to fit: a table of the blocks, an index of the table. */
 #include "fuzz.h"
 #include "message.h"
 #include "trace/format.h"

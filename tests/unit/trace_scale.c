@@ -1,8 +1,8 @@
 /* Traces larger than what may be in memory: written and read with thousands of warps side by side, within bounds.
  *
- * Usage: test_unit_trace_scale [streaming|divergent|short CTAS ROUNDS WARPS RESIDENT]: without arguments a small run of each kind, with
- * them one of so many CTAs of so many warps and rounds of a loop, of which RESIDENT are read side by side. It prints bytes, speed and peak memory. The file lies in $TMPDIR, or /var/tmp, and is gone
- * afterwards. */
+ * Usage: test_unit_trace_scale [streaming|divergent|short CTAS ROUNDS WARPS RESIDENT]: without arguments a small run of
+ * each kind, with them one of so many CTAs of so many warps and rounds of a loop, of which RESIDENT are read side by
+ * side. It prints bytes, speed and peak memory. The file lies in $TMPDIR, or /var/tmp, and is gone afterwards. */
 #include "trace_fixture.h"
 
 #include <stdio.h>
