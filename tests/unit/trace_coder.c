@@ -201,6 +201,7 @@ static void what_cannot_be_coded_is_known(void **state)
         assert_false(pw_op_is_sound(&unsound[i]));
 }
 
+/* Whether bytes are an operation, all of them. */
 static bool decodes(const uint8_t *bytes, size_t count)
 {
     uint8_t padded[64 + PW_OP_CODE_SLACK] = {0};
@@ -209,7 +210,9 @@ static bool decodes(const uint8_t *bytes, size_t count)
     uint64_t words[PW_WARP_LANES];
     memcpy(padded, bytes, count);
     pw_op_coder_start(&c, 0);
-    return pw_op_decode(&c, padded, padded + count, &op, words) == padded + count;
+    const uint8_t *at = pw_op_decode(&c, padded, padded + count, &op, words);
+    assert_true(!at || at == padded + count);
+    return at;
 }
 
 static void bytes_that_are_no_operation_are_refused(void **state)

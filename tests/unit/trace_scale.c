@@ -175,6 +175,8 @@ static void run(const struct shape *s)
                   (double)pw_trace_file_bytes(t) / (double)memory_ops(s), (double)ops / 1e6 / (written - begin),
                   peak / 1000, (double)ops / 1e6 / (read - written), peak_kilobytes() / 1000, blocks,
                   (unsigned long long)t->cache.reads);
+    if (s->warps > 1)
+        assert_in_range(t->cache.reads, blocks, blocks + blocks / 10);
 #if !defined(__SANITIZE_ADDRESS__)
     assert_true(peak_kilobytes() < MOST_KILOBYTES);
 #endif
