@@ -82,16 +82,36 @@ static void blocks_are_numbered_x_first(void **state)
     char *text = NULL;
     size_t bytes;
     FILE *to = open_memstream(&text, &bytes);
-    fputs(KERNEL_HEAD("(3,2,2)", "(8,4,1)"), to);
-    for (unsigned i = 12; i-- > 0;)
-        fprintf(to, "#BEGIN_TB\nthread block = %u,%u,%u\nwarp = 0\ninsts = %u\n%.*s#END_TB\n", i % 3, i / 3 % 2, i / 6,
-                i ? 1 : 0, i ? (int)strlen(EXIT) : 0, EXIT);
+    assert_non_null(to);
+    fputs(KERNEL_HEAD("(3,2,4)", "(8,4,1)"), to);
+    for (unsigned cta = 24; cta-- > 0;) { /* each does something else; the first does nothing */
+        fprintf(to, "#BEGIN_TB\nthread block = %u,%u,%u\nwarp = 0\ninsts = %u\n", cta % 3, cta / 3 % 2, cta / 6,
+                cta ? cta + 1 : 0);
+        for (unsigned i = 0; i < cta; i++)
+            fputs("0010 ffffffff 1 R20 IADD3 1 R21 0 0 \n", to);
+        fputs(cta ? EXIT "#END_TB\n" : "#END_TB\n", to);
+    }
     fclose(to);
     struct pw_trace *t = import_text("kernel.traceg", text);
     free(text);
     expect_ops(t, 0, 0, 0, "");
-    for (uint32_t cta = 1; cta < 12; cta++)
-        expect_ops(t, 0, cta, 0, "x");
+    for (uint32_t cta = 1; cta < 24; cta++) {
+        char expected[16];
+        snprintf(expected, sizeof expected, "c%u x", cta);
+        expect_ops(t, 0, cta, 0, expected);
+    }
+    pw_trace_close(t);
+}
+
+static void a_warp_waits_for_its_own_loads_alone(void **state)
+{
+    (void)state;
+    struct pw_trace *t = import_text("kernel.traceg", KERNEL_HEAD("(1,1,1)", "(64,1,1)") //
+                                     "#BEGIN_TB\nthread block = 0,0,0\nwarp = 1\ninsts = 2\n"
+                                     "0010 ffffffff 1 R4 LDG.E 1 R2 4 1 0x10000 4 0 \n" EXIT
+                                     "warp = 0\ninsts = 2\n0020 ffffffff 1 R20 FADD 1 R4 0 0 \n" EXIT "#END_TB\n");
+    expect_ops(t, 0, 0, 1, "l4:ffffffff:10000+4 x");
+    expect_ops(t, 0, 0, 0, "c1 x");
     pw_trace_close(t);
 }
 
@@ -230,6 +250,10 @@ static void a_digest_is_of_all_that_is_read(void **state)
     assert_int_not_equal(digest("kernelslist.g"), all);
     free(text);
 
+    write_bytes("short.txt", "MEMTRACE: CTX \n", 15);
+    write_bytes("long.txt", "MEMTRACE: CTX \n", 16); /* with a zero byte */
+    assert_int_not_equal(digest("short.txt"), digest("long.txt"));
+
     struct pw_trace_writer *w;
     struct pw_trace *t;
     struct pw_error err;
@@ -244,13 +268,14 @@ static void a_digest_is_of_all_that_is_read(void **state)
 }
 
 struct watched {
-    uint64_t calls, last, stop_at;
+    uint64_t calls, last, all, stop_at;
 };
 
 static bool watch_reading(void *context, uint64_t done, uint64_t all)
 {
     struct watched *w = context;
     assert_true(done > w->last && done <= all);
+    w->all = all;
     w->last = done;
     return ++w->calls == w->stop_at;
 }
@@ -269,6 +294,7 @@ static void who_watches_is_told_and_can_stop_it(void **state)
     struct pw_trace *t;
     assert_int_equal(pw_trace_open_any("kernelslist.g", &watch, &t, &err), PW_OK);
     pw_trace_close(t);
+    assert_int_equal(w.all, 2 * (bytes + strlen("kernel-1.traceg\nkernel-1.traceg\n"))); /* the list twice too */
     assert_true(w.calls >= 2 * bytes >> 23 && w.last > bytes && w.last <= 2 * bytes + 100);
     w = (struct watched){.stop_at = 2};
     assert_int_equal(pw_trace_open_any("kernelslist.g", &watch, &t, &err), PW_INTERRUPTED);
@@ -391,6 +417,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_becomes_what_the_built_in_program_does),
         cmocka_unit_test(blocks_are_numbered_x_first),
+        cmocka_unit_test(a_warp_waits_for_its_own_loads_alone),
         cmocka_unit_test(a_long_name_is_cut_and_a_terminal_does_not_obey_it),
         cmocka_unit_test(copies_of_a_list_allocate_what_they_copy_to),
         cmocka_unit_test(compressed_text_is_text),
