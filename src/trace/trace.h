@@ -40,7 +40,7 @@ enum pw_trace_event_kind {
 struct pw_trace_event {
     uint8_t kind, memory, flags;
     uint32_t allocation; /* its number, from 0 in the order of allocation; of a launch: the launch's, from 0 */
-    uint64_t address;    /* of an allocation, or the part of it that is copied, prefetched or advised on */
+    uint64_t address;    /* of an allocation (its free has it, too), or the part of it that the event is about */
     uint64_t bytes;
     const char *name; /* of an allocation or a kernel, never NULL; "" for the rest */
     struct pw_dim3 grid, block;

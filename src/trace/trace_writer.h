@@ -2,9 +2,10 @@
  * operations of its warps, in any order among warps, in program order within one.
  *
  * Operations are coded as they come and put into blocks CTA by CTA. What is in memory is bounded: the CTAs under way,
- * of which long ones are written piece by piece, the events, and the ranges that were touched outside of any
- * allocation. A failure (disk full, say) is remembered: further calls do nothing and finishing reports it. The file
- * gets its name when it is finished, and nothing of it is left otherwise. */
+ * of which long ones are written piece by piece, and all when they take more than 128 MiB; the events; the ranges that
+ * were touched outside of any allocation; and a few bytes for each block and each part of a CTA in one. A failure (disk
+ * full, say) is remembered: further calls do nothing and finishing reports it. The file gets its name when it is
+ * finished, and nothing of it is left otherwise. */
 #ifndef PW_TRACE_TRACE_WRITER_H
 #define PW_TRACE_TRACE_WRITER_H
 
@@ -28,8 +29,9 @@ void pw_trace_write_event(struct pw_trace_writer *w, const struct pw_trace_event
 /* Begins a launch; of the event, name, geometry, shared bytes, registers and sampled_of count. */
 void pw_trace_write_launch(struct pw_trace_writer *w, const struct pw_trace_event *launch);
 
-/* An operation of a warp of the launch begun last; words are its addresses. False: the writer has failed, or CTA or
- * warp is not of the launch; going on is useless. */
+/* An operation of a warp of the launch begun last; words are its addresses, below 2^57. What is no access has `form`
+ * and `bytes` 0, and an exit is a warp's last. False: the writer has failed, by this operation where it is not as it
+ * should be; going on is useless. */
 bool pw_trace_write_op(struct pw_trace_writer *w, uint32_t cta, uint32_t warp, const struct pw_op *op,
                        const uint64_t *words);
 

@@ -5,7 +5,7 @@
 
 #include "sim/grow.h"
 
-enum { LAUNCHES = 6, CTAS = 40, WARPS = 32, ARENA_BITS = 26, SITES = 6 };
+enum { LAUNCHES = 6, CTAS = 40, WARPS = 32, ARENA_BITS = 26, SITES = 6, MOST_LIVE = 64 };
 #define ARENA UINT64_C(0x7f0000000000)
 
 struct stream {
@@ -16,8 +16,10 @@ struct stream {
 
 struct model {
     struct pw_random r;
-    struct pw_trace_event *events; /* as the writer was told, overlaps freed */
+    struct pw_trace_event *events; /* that the trace should have, but for inferred allocations */
     size_t event_count, event_capacity;
+    struct pw_trace_event live[MOST_LIVE];
+    size_t live_count;
     struct stream streams[LAUNCHES][CTAS][WARPS];
     uint32_t launches;
 };
@@ -46,10 +48,19 @@ static struct traced_op next_op(struct model *m, struct stream *s)
 static void push(struct model *m, struct pw_trace_writer *w, struct stream *s, uint32_t cta, uint32_t warp,
                  const struct traced_op *t)
 {
-    (void)m;
+    struct pw_trace_event *launch = &m->events[m->event_count - 1];
     assert_true(pw_trace_write_op(w, cta, warp, &t->op, t->words));
+    launch->warp_instructions += t->op.kind == PW_OP_COMPUTE ? t->op.count_or_mask : 1;
+    launch->memory_instructions += t->op.kind >= PW_OP_LOAD && t->op.kind <= PW_OP_ATOMIC_RETURN;
     add_op(s, t);
     s->ended = t->op.kind == PW_OP_EXIT;
+}
+
+static void add_event(struct model *m, struct pw_trace_event e)
+{
+    m->events = pw_grow(m->events, m->event_count, &m->event_capacity, sizeof *m->events);
+    assert_non_null(m->events);
+    m->events[m->event_count++] = e;
 }
 
 static void write_launch(struct model *m, struct pw_trace_writer *w)
@@ -64,6 +75,7 @@ static void write_launch(struct model *m, struct pw_trace_writer *w)
                                     .registers = (uint32_t)pw_random_below(r, 256),
                                     .sampled_of = pw_random_below(r, 2) ? pw_random_next(r) : 0};
     pw_trace_write_launch(w, &launch);
+    add_event(m, launch);
     struct stream(*streams)[WARPS] = m->streams[m->launches++];
     static const struct traced_op leave = {.op = {.kind = PW_OP_EXIT, .loads_in_flight = PW_ANY_IN_FLIGHT}};
     uint64_t pushes = pw_random_below(r, 20000);
@@ -83,11 +95,42 @@ static void write_launch(struct model *m, struct pw_trace_writer *w)
     }
 }
 
-static void add_event(struct model *m, struct pw_trace_event e)
+static void drop_live(struct model *m, size_t which)
 {
-    m->events = pw_grow(m->events, m->event_count, &m->event_capacity, sizeof *m->events);
-    assert_non_null(m->events);
-    m->events[m->event_count++] = e;
+    struct pw_trace_event freed = m->live[which];
+    freed.kind = PW_TRACE_FREE;
+    freed.memory = 0;
+    freed.name = "";
+    add_event(m, freed);
+    memmove(&m->live[which], &m->live[which + 1], (--m->live_count - which) * sizeof *m->live);
+}
+
+/* What the trace should have of an event; live allocations are in order of address. */
+static void expect_event(struct model *m, struct pw_trace_event e)
+{
+    size_t at = 0;
+    while (at < m->live_count && m->live[at].address + m->live[at].bytes <= e.address)
+        at++;
+    if (e.kind == PW_TRACE_ALLOC) {
+        if (!e.bytes)
+            return;
+        while (at < m->live_count && m->live[at].address < e.address + e.bytes)
+            drop_live(m, at);
+        assert_true(m->live_count < MOST_LIVE);
+        memmove(&m->live[at + 1], &m->live[at], (m->live_count++ - at) * sizeof *m->live);
+        m->live[at] = e;
+        add_event(m, e);
+        return;
+    }
+    if (at == m->live_count || m->live[at].address > e.address)
+        return;
+    uint64_t left = m->live[at].address + m->live[at].bytes - e.address;
+    if (e.kind == PW_TRACE_FREE) {
+        drop_live(m, at);
+    } else if (e.bytes) {
+        e.bytes = e.bytes < left ? e.bytes : left;
+        add_event(m, e);
+    }
 }
 
 static void write_event(struct model *m, struct pw_trace_writer *w)
@@ -97,12 +140,14 @@ static void write_event(struct model *m, struct pw_trace_writer *w)
                                .address = ARENA + pw_random_below(r, 1 << ARENA_BITS),
                                .bytes = pw_random_below(r, 3 << 20),
                                .name = ""};
-    if (e.kind == PW_TRACE_ALLOC)
-        e.name = "array";
-    else if (e.kind != PW_TRACE_FREE && e.kind != PW_TRACE_PREFETCH)
+    if (e.kind == PW_TRACE_ALLOC) {
+        e.memory = (uint8_t)pw_random_below(r, PW_TRACE_INFERRED);
+        e.name = pw_random_below(r, 2) ? "array" : "other";
+    } else if (e.kind != PW_TRACE_FREE && e.kind != PW_TRACE_PREFETCH) {
         e.flags = (uint8_t)pw_random_below(r, 3);
+    }
     pw_trace_write_event(w, &e);
-    add_event(m, e);
+    expect_event(m, e);
 }
 
 static void write_all(struct model *m, struct pw_trace_writer *w)
@@ -115,7 +160,7 @@ static void write_all(struct model *m, struct pw_trace_writer *w)
     }
 }
 
-/* Bytes of the arena that are allocated, counted one by one in lines of 1 byte would be many: a map of bytes. */
+/* `alive` has a byte for each of the arena's, 1 where it is allocated. */
 static void assert_alive(const uint8_t *alive, const struct traced_op *t)
 {
     const struct pw_op *op = &t->op;
@@ -161,6 +206,42 @@ static void check_allocations(struct model *m, struct pw_trace *t)
     free(map);
 }
 
+static void assert_same_event(const struct pw_trace_event *a, const struct pw_trace_event *b)
+{
+    assert_string_equal(a->name, b->name);
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->memory, b->memory);
+    assert_int_equal(a->flags, b->flags);
+    assert_int_equal(a->address, b->address);
+    assert_int_equal(a->bytes, b->bytes);
+    assert_memory_equal(&a->grid, &b->grid, sizeof a->grid);
+    assert_memory_equal(&a->block, &b->block, sizeof a->block);
+    assert_int_equal(a->shared_bytes, b->shared_bytes);
+    assert_int_equal(a->registers, b->registers);
+    assert_int_equal(a->sampled_of, b->sampled_of);
+    assert_int_equal(a->warp_instructions, b->warp_instructions);
+    assert_int_equal(a->memory_instructions, b->memory_instructions);
+}
+
+/* But for inferred allocations and their frees, the events are those that are expected. */
+static void check_events(struct model *m, struct pw_trace *t)
+{
+    size_t count, at = 0;
+    const struct pw_trace_event *events = pw_trace_events(t, &count);
+    bool *inferred = calloc(count + 1, sizeof *inferred);
+    for (size_t i = 0; i < count; i++) {
+        struct pw_trace_event e = events[i];
+        if (e.kind == PW_TRACE_ALLOC)
+            inferred[e.allocation] = e.memory == PW_TRACE_INFERRED;
+        if (e.kind != PW_TRACE_LAUNCH && inferred[e.allocation])
+            continue;
+        assert_true(at < m->event_count);
+        assert_same_event(&e, &m->events[at++]);
+    }
+    assert_int_equal(at, m->event_count);
+    free(inferred);
+}
+
 static void check_side_by_side(struct model *m, struct pw_trace *t)
 {
     struct pw_trace_launch *open[LAUNCHES];
@@ -204,6 +285,7 @@ static void check(struct model *m, struct pw_trace *t)
         pw_trace_launch_close(launch);
     }
     check_side_by_side(m, t);
+    check_events(m, t);
     check_allocations(m, t);
 }
 
