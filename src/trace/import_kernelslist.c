@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_COMMANDS = 1 << 19, MOST_PATH = 4096 };
+enum { MOST_COMMANDS = 1 << 18, MOST_PATH = 4096 };
 
 struct range {
     uint64_t begin, end;

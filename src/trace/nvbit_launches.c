@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MOST_LAUNCHES = 1 << 18, MOST_BLOCKS = 1 << 20 /* of a launch, that are accessed from */ };
+enum { MOST_LAUNCHES = 1 << 17, MOST_BLOCKS = 1 << 19 /* of a launch, that are accessed from */ };
 
 static enum pw_status add(struct pw_nvbit_launches *l, const struct pw_lines *t, uint64_t id, struct pw_error *err)
 {
