@@ -2,7 +2,10 @@
  *
  * The CTAs of a launch, or of this GPU's share of it, go out in order. At its start each SM of the application gets one
  * in turn until none has room; from then on, an SM that has finished a CTA takes the next. Room means warps, CTA slots,
- * threads, shared memory and registers. */
+ * threads, shared memory and registers.
+ *
+ * With gpu.cta_interval one unit hands CTAs out, one after the other for all SMs and applications: each goes to the
+ * next SM in turn that has room, that long after the one before. */
 #include "gpu/gpu_internal.h"
 
 #include <stdlib.h>
@@ -127,8 +130,54 @@ static bool dispatch_to(struct pw_sm *sm, pw_cycle now)
     return true;
 }
 
+/* Starts a CTA on the next SM in turn that has room; false when none has, or no CTA is left. */
+static bool start_next(struct pw_gpu *g, unsigned app, pw_cycle now)
+{
+    for (uint32_t i = 0; i < g->config.sm.count; i++) {
+        struct pw_sm *sm = &g->sms[g->next_sm];
+        g->next_sm = g->next_sm + 1 < g->config.sm.count ? g->next_sm + 1 : 0;
+        if (sm->app == app && dispatch_to(sm, now))
+            return true;
+    }
+    return false;
+}
+
+static void cta_starts(void *object, uint64_t app, pw_cycle now);
+
+/* Has the next CTA started as soon as the interval allows, if one is left. */
+static void ask_for_cta(struct pw_gpu *g, unsigned app, pw_cycle now)
+{
+    struct pw_app_launch *a = &g->launches[app];
+    if (a->starting || a->next_cta == a->ctas)
+        return;
+    a->starting = true;
+    pw_cycle at = (g->cta_free + 255) >> 8;
+    pw_events_post(g->wiring.events, at > now ? at : now, cta_starts, g, app);
+}
+
+static void cta_starts(void *object, uint64_t app, pw_cycle now)
+{
+    struct pw_gpu *g = object;
+    g->launches[app].starting = false;
+    if (g->cta_free > now << 8) { /* another application's has started meanwhile */
+        ask_for_cta(g, (unsigned)app, now);
+        return;
+    }
+    if (!start_next(g, (unsigned)app, now))
+        return;
+    uint64_t earliest = now << 8;
+    if (g->cta_free + 256 > earliest) /* what rounding up to this cycle has cost is made up for */
+        earliest = g->cta_free;
+    g->cta_free = earliest + g->cta_interval;
+    ask_for_cta(g, (unsigned)app, now);
+}
+
 void pw_gpu_dispatch(struct pw_gpu *g, unsigned app, pw_cycle now)
 {
+    if (g->cta_interval) {
+        ask_for_cta(g, app, now);
+        return;
+    }
     for (bool any = true; any;) {
         any = false;
         for (uint32_t i = 0; i < g->config.sm.count; i++)
@@ -156,8 +205,11 @@ static void end_cta(struct pw_sm *sm, struct pw_cta *cta, pw_cycle now)
     sm->shared_used -= a->launch->shared_bytes;
     sm->registers_used -= registers_of(a->launch);
     a->done_ctas++;
-    while (dispatch_to(sm, now))
-        ;
+    if (g->cta_interval)
+        ask_for_cta(g, sm->app, now);
+    else
+        while (dispatch_to(sm, now))
+            ;
     pw_gpu_launch_maybe_done(g, sm->app, now);
 }
 
@@ -181,8 +233,11 @@ static void begin_dispatch(void *object, uint64_t app, pw_cycle now)
     struct pw_gpu *g = object;
     pw_tlb_launch(pw_mmu_tlb(g->mmu), (pw_asid)app);
     for (uint32_t i = 0; i < g->config.sm.count; i++)
-        if (g->sms[i].app == app)
+        if (g->sms[i].app == app) {
             pw_tlb_launch(&g->sms[i].tlb, (pw_asid)app);
+            if (g->config.l1d.launch_empties)
+                pw_cache_clear(&g->sms[i].l1);
+        }
     pw_gpu_dispatch(g, (unsigned)app, now);
 }
 
@@ -203,6 +258,6 @@ enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_lau
     struct pw_app_launch *a = &g->launches[app];
     *a = (struct pw_app_launch){.launch = launch, .ctas = share.count, .share = share};
     g->counters[app].launches++;
-    pw_events_post(g->wiring.events, now + g->config.launch_latency, begin_dispatch, g, app);
+    pw_events_post(g->wiring.events, now + g->config.launch_latency + g->config.launch_work, begin_dispatch, g, app);
     return PW_OK;
 }

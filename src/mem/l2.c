@@ -101,6 +101,17 @@ static inline __attribute__((always_inline)) void count_access(struct pw_slice *
     c->misses += !hit;
 }
 
+/* Sectors that loads ask for, and those that are valid or that the miss register of the line has under way. */
+static inline __attribute__((always_inline)) void count_sectors(struct pw_slice *s, const struct pw_request *r,
+                                                                uint8_t present)
+{
+    if (r->kind != PW_REQUEST_READ)
+        return;
+    struct pw_l2_counters *c = &s->memory->counters[r->app];
+    c->read_sectors += pw_sector_count(r->sectors);
+    c->read_sector_hits += pw_sector_count(r->sectors & present);
+}
+
 static void tell(const struct pw_memory *m, const struct pw_request *r, enum pw_l2_outcome outcome)
 {
     if (m->walks->happened)
@@ -111,6 +122,8 @@ static inline void take_store(struct pw_slice *s, struct pw_request *r, struct p
 {
     struct pw_memory *m = s->memory;
     count_access(s, r, w.at >= 0);
+    if (r->kind == PW_REQUEST_WRITE)
+        s->memory->counters[r->app].write_sectors += pw_sector_count(r->sectors);
     take_port(s, r, now);
     if (w.at < 0) { /* it will be there when what a miss fetches arrives */
         struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, r->line);
@@ -207,6 +220,7 @@ static inline __attribute__((always_inline)) bool look_up_as(struct pw_slice *s,
     }
     if (w.at >= 0 && (pw_way_valid(w) & r->sectors) == r->sectors) {
         count_access(s, r, true);
+        count_sectors(s, r, PW_ALL_SECTORS);
         if (asks)
             tell(m, r, PW_L2_HIT);
         w = pw_way_use(w);
@@ -219,6 +233,7 @@ static inline __attribute__((always_inline)) bool look_up_as(struct pw_slice *s,
     if (!e && pw_mshr_full(&s->mshr))
         return false;
     count_access(s, r, false);
+    count_sectors(s, r, (uint8_t)((w.at >= 0 ? pw_way_valid(w) : 0) | (e ? e->mask : 0)));
     if (asks)
         tell(m, r, PW_L2_MISS);
     m->counters[r->app].merges += e != NULL;

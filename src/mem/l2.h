@@ -53,6 +53,7 @@ struct pw_l2_queue {
 struct pw_l2_counters {
     uint64_t accesses[PW_L2_KINDS], hits[PW_L2_KINDS], bypassed[PW_L2_KINDS];
     uint64_t misses, merges, writebacks;
+    uint64_t read_sectors, read_sector_hits, write_sectors; /* of data */
     struct pw_l2_queue queues[2]; /* of data and of page-table reads */
 };
 

@@ -314,6 +314,9 @@ static void register_l2(const struct pw_memory *m, struct pw_stats *stats)
     COUNTER("l2.misses", "accesses", misses, "L2 lookups that did not, merged ones included.");
     COUNTER("l2.mshr_merges", "accesses", merges, "L2 misses that found their line already on its way.");
     COUNTER("l2.writebacks", "lines", writebacks, "Dirty lines written back to DRAM.");
+    COUNTER("l2.read_sectors", "sectors", read_sectors, "32-byte sectors that loads ask of the L2 cache.");
+    COUNTER("l2.read_sector_hits", "sectors", read_sector_hits, "Those that are there, or on their way.");
+    COUNTER("l2.write_sectors", "sectors", write_sectors, "Sectors that stores bring to the L2 cache.");
     LEVEL(1, "1 (root)");
     LEVEL(2, "2");
     LEVEL(3, "3");
@@ -338,6 +341,8 @@ static void register_l2(const struct pw_memory *m, struct pw_stats *stats)
 #undef LEVEL
     pw_stats_ratio(stats, "l2.data_hit_rate", "%", "Share of L2 lookups, page-table reads aside, that hit.",
                    "l2.data_hits", "l2.data_accesses", 100);
+    pw_stats_ratio(stats, "l2.sector_hit_rate", "%", "Share of the loads' sectors that are there, or on their way.",
+                   "l2.read_sector_hits", "l2.read_sectors", 100);
     pw_stats_ratio(stats, "l2.walk_hit_rate", "%", "Share of page-table reads looked up in the L2 that hit.",
                    "l2.walk_hits", "l2.walk_accesses", 100);
     pw_stats_ratio(stats, "l2.data_queue_mean", "cycles",
