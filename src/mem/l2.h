@@ -29,6 +29,9 @@ struct pw_l2_config {
     uint32_t path;  /* core cycles between the entrance of a memory partition and the slice's lookup */
     uint32_t mshrs; /* per slice */
     bool sectored;
+    bool halves;                   /* l2_halves.c */
+    uint32_t far_latency;          /* from one half to the other, each way */
+    bool copies;                   /* what programs copy to the GPU passes through it and stays */
     uint32_t partition;            /* enum pw_l2_partition */
     struct pw_policy_choice walks; /* of pw_l2_walks_family */
 };

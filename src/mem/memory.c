@@ -28,6 +28,14 @@ const struct pw_option pw_l2_options[] = {
      "Outstanding misses per slice.", false},
     {"sectored", PW_OPTION_BOOL, offsetof(struct pw_l2_config, sectored), 0, 0, "off", "", NULL,
      "Fetch 32-byte sectors on demand instead of whole 128-byte lines.", false},
+    {"halves", PW_OPTION_BOOL, offsetof(struct pw_l2_config, halves), 0, 0, "off", "", NULL,
+     "Two halves, each nearer to half of the SMs, that keep copies of each other's lines, as on NVIDIA's A100 and later.",
+     false},
+    {"far_latency", PW_OPTION_CYCLES, offsetof(struct pw_l2_config, far_latency), 0, 10000, "0", "cycles", NULL,
+     "With halves, cycles from one to the other, each way.", false},
+    {"copies", PW_OPTION_BOOL, offsetof(struct pw_l2_config, copies), 0, 0, "off", "", NULL,
+     "What lies in an allocation before its first launch has been copied to the GPU through the L2 and is still there.",
+     false},
     {"partition", PW_OPTION_CHOICE, offsetof(struct pw_l2_config, partition), 0, 0, "shared", "",
      (const char *const[]){"shared", "by-app", NULL},
      "Whether applications share all channels and L2 slices, or divide them evenly.", false},
@@ -109,6 +117,24 @@ void pw_memory_forget_frame(struct pw_memory *m, unsigned app, pw_pfn frame)
         struct pw_way way = pw_cache_find_in(&s->cache, r.line, r.set);
         if (way.at >= 0)
             pw_cache_drop(&s->cache, way);
+        if (m->half_slices)
+            pw_copy_drop(s, &r);
+    }
+}
+
+void pw_memory_copied(struct pw_memory *m, unsigned app, pw_pfn frame, uint32_t bytes)
+{
+    struct pw_request r = {.app = (uint8_t)app, .kind = PW_REQUEST_WRITE};
+    uint32_t first = frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT);
+    if (!m->config.l2.copies || first - m->first_line >= m->line_count)
+        return;
+    for (uint32_t i = 0; i < (bytes + PW_LINE_BYTES - 1) / PW_LINE_BYTES; i++) {
+        r.line = first + i;
+        struct pw_slice *s = pw_memory_find_slice(m, &r);
+        struct pw_way way = pw_cache_find_in(&s->cache, r.line, r.set);
+        pw_way_set_valid(pw_slice_way_for(s, &r, way, m->events->now), PW_ALL_SECTORS);
+        if (m->half_slices)
+            pw_copy_drop(s, &r);
     }
 }
 
@@ -122,6 +148,12 @@ void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
         return;
     }
     struct pw_slice *s = pw_memory_find_slice(m, r);
+    if (__builtin_expect(m->half_slices != 0, 0) && pw_slice_is_far(s, r)) {
+        if (r->kind == PW_REQUEST_ATOMIC)
+            arrival += 2 * (pw_cycle)m->config.l2.far_latency; /* there and back */
+        else
+            s = pw_slice_mirror(s);
+    }
     pw_events_post(m->events, arrival + m->config.l2.path, pw_slice_arrive, s, (uint64_t)(uintptr_t)r);
     pw_cache_prefetch(&s->cache, r->set);
     pw_mshr_prefetch(&s->mshr, r->line);
@@ -252,6 +284,8 @@ enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw
         status = divide_channels(m, err);
     if (status == PW_OK)
         status = create_slices(m, err);
+    if (status == PW_OK && config->l2.halves)
+        status = pw_halves_init(m, err);
     if (status == PW_OK)
         status = create_policies(m, err);
     if (status == PW_OK)
@@ -276,6 +310,7 @@ void pw_memory_destroy(struct pw_memory *m)
     for (uint32_t i = 0; m->slices && i < m->slice_count; i++) {
         pw_cache_release(&m->slices[i].cache);
         pw_mshr_release(&m->slices[i].mshr);
+        pw_mshr_release(&m->slices[i].copies);
     }
     for (uint32_t i = 0; m->channels && i < m->config.dram.channels; i++)
         pw_dram_channel_destroy(m->channels[i].dram);
