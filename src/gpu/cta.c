@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t registers_of(const struct pw_launch *l)
+static uint32_t registers_of(const struct pw_gpu *g, const struct pw_launch *l)
 {
-    return l->registers * pw_launch_warps(l) * PW_WARP_LANES;
+    uint32_t unit = g->config.sm.register_unit; /* a power of two */
+    return ((l->registers + unit - 1) & ~(unit - 1)) * pw_launch_warps(l) * PW_WARP_LANES;
 }
 
 static bool has_room(const struct pw_sm *sm, const struct pw_launch *l)
@@ -22,7 +23,7 @@ static bool has_room(const struct pw_sm *sm, const struct pw_launch *l)
     return (uint32_t)__builtin_popcountll(sm->free_slots) >= pw_launch_warps(l) && sm->ctas < c->ctas &&
            sm->threads_used + pw_launch_threads(l) <= c->threads &&
            sm->shared_used + l->shared_bytes <= c->shared_bytes &&
-           (uint64_t)sm->registers_used + registers_of(l) <= c->registers;
+           (uint64_t)sm->registers_used + registers_of(sm->gpu, l) <= c->registers;
 }
 
 static struct pw_cta *take_cta_slot(struct pw_sm *sm)
@@ -110,7 +111,7 @@ bool pw_cta_start(struct pw_sm *sm, uint64_t slots, const struct pw_launch *l, u
     sm->ctas++;
     sm->threads_used += pw_launch_threads(l);
     sm->shared_used += l->shared_bytes;
-    sm->registers_used += registers_of(l);
+    sm->registers_used += registers_of(sm->gpu, l);
     sm->counters->ctas++;
     sm->counters->warps += warps;
     for (slots = cta->warps; slots; slots &= slots - 1)
@@ -203,7 +204,7 @@ static void end_cta(struct pw_sm *sm, struct pw_cta *cta, pw_cycle now)
     sm->ctas--;
     sm->threads_used -= pw_launch_threads(a->launch);
     sm->shared_used -= a->launch->shared_bytes;
-    sm->registers_used -= registers_of(a->launch);
+    sm->registers_used -= registers_of(g, a->launch);
     a->done_ctas++;
     if (g->cta_interval)
         ask_for_cta(g, sm->app, now);
@@ -250,7 +251,7 @@ enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_lau
         return pw_fail(err, PW_USER_ERROR, "kernel %s: a grid of %u x %u x %u CTAs of %u threads cannot be launched",
                        launch->name, launch->grid.x, launch->grid.y, launch->grid.z, pw_launch_threads(launch));
     if (pw_launch_warps(launch) > c->warps || pw_launch_threads(launch) > c->threads ||
-        launch->shared_bytes > c->shared_bytes || registers_of(launch) > c->registers)
+        launch->shared_bytes > c->shared_bytes || registers_of(g, launch) > c->registers)
         return pw_fail(err, PW_USER_ERROR,
                        "kernel %s: a CTA of %u threads, %u bytes of shared memory and %u registers per thread does not "
                        "fit on an SM of this machine",

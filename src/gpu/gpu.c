@@ -23,6 +23,8 @@ const struct pw_option pw_sm_options[] = {
      "Shared memory of an SM.", false},
     {"registers", PW_OPTION_COUNT, offsetof(struct pw_sm_config, registers), 1024, 1 << 20, "65536", "registers", NULL,
      "32-bit registers of an SM.", false},
+    {"register_unit", PW_OPTION_COUNT, offsetof(struct pw_sm_config, register_unit), 1, 256, "1", "registers", NULL,
+     "Registers per thread that are allocated together; a kernel's are rounded up.", true},
     {"dependency_latency", PW_OPTION_CYCLES, offsetof(struct pw_sm_config, dependency_latency), 1, 1000, "9", "cycles",
      NULL, "Cycles from the issue of an arithmetic instruction to that of one that uses its result.", false},
     {"issue_interval", PW_OPTION_NUMBER, offsetof(struct pw_sm_config, issue_interval), 1, 1000, "1", "cycles", NULL,

@@ -22,7 +22,7 @@ struct pw_sm_config {
     struct pw_policy_choice schedule; /* of pw_warp_family */
     uint32_t warps, ctas, threads;
     uint64_t shared_bytes;
-    uint32_t registers;
+    uint32_t registers, register_unit;
     uint32_t dependency_latency;
     double issue_interval;    /* between two instructions of a warp in a run of arithmetic, at least */
     uint32_t barrier_latency; /* from a barrier's last arrival until its warps go on */

@@ -197,7 +197,7 @@ static inline void merge(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_
 static inline __attribute__((always_inline)) void miss(struct pw_slice *s, struct pw_mshr_entry *e,
                                                        struct pw_request *r, bool fill, bool absent, pw_cycle at)
 {
-    uint8_t wanted = s->memory->config.l2.sectored ? r->sectors : PW_ALL_SECTORS;
+    uint8_t wanted = s->memory->fetched[r->sectors];
     if (e) {
         e->fill |= fill;
         merge(s, e, r, wanted, at);

@@ -29,6 +29,8 @@ struct pw_l2_config {
     uint32_t path;  /* core cycles between the entrance of a memory partition and the slice's lookup */
     uint32_t mshrs; /* per slice */
     bool sectored;
+    uint32_t fetch_bytes;          /* with sectors: what a miss fetches, aligned */
+    bool mixed_sets;               /* lines are thrown into sets as if at random */
     bool halves;                   /* l2_halves.c */
     uint32_t far_latency;          /* from one half to the other, each way */
     bool copies;                   /* what programs copy to the GPU passes through it and stays */

@@ -1,7 +1,6 @@
 /* The two halves of the L2 (l2.halves), as on NVIDIA's GPUs from the A100 on.
  *
- * Half of the slices, with their channels, are near to half of the SMs; the pairs of SMs (TPCs) lie on one side and the
- * other in turn. Every line has a home among all slices. An SM speaks only to its own half: a line whose home is in the
+ * Half of the slices, with their channels, are near to half of the SMs; which pairs of SMs (TPCs) these are is drawn. Every line has a home among all slices. An SM speaks only to its own half: a line whose home is in the
  * other is looked up in the slice of its own half that mirrors the home, and when it is not there, fetched from its home
  * and kept as a copy. Both lookups count, as they do in the hardware's counters. A store goes through that slice, which
  * keeps what it has written, to the home; what is written at the home ends the copy of the other half, unless that is
@@ -14,12 +13,33 @@
  * Left out: the link between the halves has a latency and no bandwidth; a store ends a copy at once; a copy that is
  * under way while its line is written arrives as if it were new. */
 #include "mem/memory_internal.h"
+#include "sim/random.h"
+
+#include <stdlib.h>
+
+/* Draws half of the TPCs. */
+static void divide_sms(struct pw_memory *m)
+{
+    uint32_t tpcs = (m->config.sms + 1) / 2, left = tpcs / 2;
+    struct pw_random random;
+    pw_random_init(&random, 0, "l2.halves");
+    for (uint32_t tpc = 0; tpc < tpcs; tpc++) {
+        bool far = pw_random_below(&random, tpcs - tpc) < left;
+        left -= far;
+        for (uint32_t sm = 2 * tpc; sm < 2 * tpc + 2 && sm < m->config.sms; sm++)
+            m->sm_far[sm] = far;
+    }
+}
 
 enum pw_status pw_halves_init(struct pw_memory *m, struct pw_error *err)
 {
     if (m->slice_count % 2 || m->config.l2.partition == PW_L2_BY_APP || m->config.peers)
         return pw_fail(err, PW_USER_ERROR,
                        "l2.halves needs one GPU, an even number of L2 slices and l2.partition = shared");
+    m->sm_far = calloc(m->config.sms, sizeof *m->sm_far);
+    if (!m->sm_far)
+        return pw_fail_memory(err, "memory system");
+    divide_sms(m);
     m->half_slices = m->slice_count / 2;
     enum pw_status status = PW_OK;
     for (uint32_t i = 0; status == PW_OK && i < m->slice_count; i++) {
@@ -89,7 +109,7 @@ static bool read_copy(struct pw_slice *s, struct pw_request *r, pw_cycle now)
     m->counters[r->app].merges += e != NULL;
     if (!e)
         e = pw_mshr_add(&s->copies, r->line);
-    uint8_t missing = r->sectors & (uint8_t)~e->mask;
+    uint8_t missing = ((m->fetched[r->sectors] & (uint8_t)~valid) | r->sectors) & (uint8_t)~e->mask;
     pw_cycle start = pw_slice_take_port(s, r, now);
     if (missing)
         fetch(s, e, r, missing, start);

@@ -28,6 +28,10 @@ const struct pw_option pw_l2_options[] = {
      "Outstanding misses per slice.", false},
     {"sectored", PW_OPTION_BOOL, offsetof(struct pw_l2_config, sectored), 0, 0, "off", "", NULL,
      "Fetch 32-byte sectors on demand instead of whole 128-byte lines.", false},
+    {"fetch_bytes", PW_OPTION_COUNT, offsetof(struct pw_l2_config, fetch_bytes), PW_SECTOR_BYTES, PW_LINE_BYTES, "32",
+     "bytes", NULL, "With sectors, what a miss fetches: the aligned piece in which a sector lies.", true},
+    {"mixed_sets", PW_OPTION_BOOL, offsetof(struct pw_l2_config, mixed_sets), 0, 0, "off", "", NULL,
+     "Spread lines over the sets by a hash that fills some sets before others, instead of evenly.", false},
     {"halves", PW_OPTION_BOOL, offsetof(struct pw_l2_config, halves), 0, 0, "off", "", NULL,
      "Two halves, each nearer to half of the SMs, that keep copies of each other's lines, as on NVIDIA's A100 and later.",
      false},
@@ -258,6 +262,10 @@ enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw
     m->events = events;
     m->pool = pool;
     m->slice_count = config->dram.channels * config->l2.slices;
+    uint32_t unit = config->l2.sectored ? config->l2.fetch_bytes / PW_SECTOR_BYTES : PW_SECTORS_PER_LINE;
+    for (uint32_t sectors = 0; sectors <= PW_ALL_SECTORS; sectors++)
+        for (uint32_t i = 0; i < PW_SECTORS_PER_LINE; i++)
+            m->fetched[sectors] |= (uint8_t)((sectors >> i & 1U) * (((1U << unit) - 1) << (i & ~(unit - 1))));
     for (uint32_t n = 0; n <= PW_SECTORS_PER_LINE; n++)
         m->flits[n] = pw_flits(n * PW_SECTOR_BYTES, config->crossbar.bytes_per_cycle);
     m->slices = calloc(m->slice_count, sizeof *m->slices);
@@ -318,6 +326,7 @@ void pw_memory_destroy(struct pw_memory *m)
     free(m->channels);
     free(m->apps);
     free(m->sm_up);
+    free(m->sm_far);
     free(m->sm_down);
     free(m->counters);
     free(m->dram_counters);

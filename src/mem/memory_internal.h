@@ -41,8 +41,10 @@ struct pw_memory {
     struct pw_memory_clients clients;
     struct pw_app_channels *apps;
     uint32_t flits[PW_SECTORS_PER_LINE + 1]; /* by number of sectors carried */
+    uint8_t fetched[PW_ALL_SECTORS + 1];     /* by sectors wanted: those that a miss fetches */
     uint32_t slice_count;
     uint32_t half_slices; /* those of one half; 0: the L2 is undivided */
+    bool *sm_far;         /* by SM: it is near to the second one */
     struct pw_slice *slices;
     struct pw_channel *channels;
     struct pw_port *sm_up, *sm_down; /* the SMs' ends */
@@ -65,7 +67,8 @@ static inline struct pw_slice *pw_memory_find_slice(struct pw_memory *m, struct 
     struct pw_place place = pw_place_of(&app->map, r->line - m->first_line);
     r->slice = (uint16_t)(app->first_slice + place.slice);
     struct pw_slice *s = &m->slices[r->slice];
-    r->set = pw_cache_set(&s->cache, pw_set_index(place));
+    uint32_t index = pw_set_index(place);
+    r->set = pw_cache_set(&s->cache, m->config.l2.mixed_sets ? pw_mix(index) : index);
     return s;
 }
 
@@ -88,7 +91,7 @@ void pw_slice_answer(void *slice, uint64_t request, pw_cycle now);
 /* l2_halves.c. Whether the SM of a request is nearer to the other half than that of this slice. */
 static inline bool pw_slice_is_far(const struct pw_slice *s, const struct pw_request *r)
 {
-    return (r->source >> 1 & 1) != s->far;
+    return s->memory->sm_far[r->source] != s->far;
 }
 
 /* The slice of the other half that keeps copies of this one's lines. */

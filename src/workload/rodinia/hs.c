@@ -16,8 +16,18 @@
 
 enum { BLOCK = PW_TILE_WIDTH, MAX_PYRAMID = (BLOCK - 1) / 2 };
 
+/* What the code between two accesses or barriers has in instructions. */
+struct counts {
+    uint32_t before, loaded, range, masks, cell, copy, end;
+};
+
+enum { CODE_ESTIMATE, CODE_SM_90, CODE_COUNT };
+
+static const struct counts counts_of[CODE_COUNT] = {{60, 2, 24, 12, 20, 3, 3}, {40, 2, 72, 15, 26, 8, 5}};
+
 struct parameters {
     uint32_t size, iterations, pyramid;
+    uint32_t code;
 };
 
 struct coefficients {
@@ -28,6 +38,7 @@ struct arguments {
     struct pw_array power, from, to;
     struct coefficients c;
     int32_t size, border, steps;
+    const struct counts *counts;
 };
 
 struct tile {
@@ -85,6 +96,7 @@ static void hotspot_kernel(struct pw_warp *w, const void *arguments)
 {
     const struct arguments *g = arguments;
     struct tile *t = w->shared;
+    const struct counts *n = g->counts;
     bool values = g->from.data;
     int32_t small = BLOCK - 2 * g->steps;
     int32_t top = small * (int32_t)w->cta.y - g->border, left = small * (int32_t)w->cta.x - g->border;
@@ -93,26 +105,26 @@ static void hotspot_kernel(struct pw_warp *w, const void *arguments)
     int64_t first = (int64_t)(top + row) * g->size + left;
 
     uint32_t inside = pw_tile_mask(row, columns.first, columns.end, rows.first, rows.end);
-    pw_compute(w, 60);
+    pw_compute(w, n->before);
     pw_access_tile(w, PW_OP_LOAD, inside, &g->from, first, g->size);
     pw_access_tile(w, PW_OP_LOAD, inside, &g->power, first, g->size);
     if (values)
         load_tile(g, t, inside, row, first);
     pw_use(w);
-    pw_compute(w, 2);
+    pw_compute(w, n->loaded);
     pw_barrier(w);
-    pw_compute(w, 24);
+    pw_compute(w, n->range);
 
     uint32_t computed = 0;
     for (int32_t i = 0; i < g->steps; i++) {
         computed = inside & pw_tile_mask(row, i + 1, BLOCK - i - 1, i + 1, BLOCK - i - 1);
-        pw_compute(w, computed ? 12 + 20 : 12);
+        pw_compute(w, computed ? n->masks + n->cell : n->masks);
         if (values)
             compute_tile(&g->c, t, computed, row, rows, columns);
         pw_barrier(w);
         if (i == g->steps - 1)
             break;
-        pw_compute(w, 3);
+        pw_compute(w, n->copy);
         if (values)
             PW_FOR_LANES(lane, computed)
             {
@@ -122,7 +134,7 @@ static void hotspot_kernel(struct pw_warp *w, const void *arguments)
         pw_barrier(w);
     }
 
-    pw_compute(w, 3);
+    pw_compute(w, n->end);
     pw_access_tile(w, PW_OP_STORE, computed, &g->to, first, g->size);
     if (values)
         PW_FOR_LANES(lane, computed)
@@ -179,7 +191,8 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
     if (blocks * blocks > UINT32_MAX)
         pw_host_fail(h, "a grid of %llu x %llu CTAs is too large; use a smaller side or a lower pyramid",
                      (unsigned long long)blocks, (unsigned long long)blocks);
-    struct arguments g = {.size = (int32_t)size, .border = (int32_t)p->pyramid, .c = coefficients_of((uint32_t)size)};
+    struct arguments g = {.size = (int32_t)size, .border = (int32_t)p->pyramid, .c = coefficients_of((uint32_t)size),
+                          .counts = &counts_of[p->code]};
     struct pw_array temperature[] = {pw_alloc(h, "temperature", cells, sizeof(float)),
                                      pw_alloc(h, "temperature_next", cells, sizeof(float))};
     g.from = temperature[0];
@@ -205,7 +218,7 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
                                          .grid = {(uint32_t)blocks, (uint32_t)blocks, 1},
                                          .block = {BLOCK, BLOCK, 1},
                                          .shared_bytes = sizeof(struct tile),
-                                         .registers = 36,
+                                         .registers = p->code == CODE_SM_90 ? 34 : 36,
                                          .kernel = hotspot_kernel,
                                          .arguments = &g});
         pw_swap_arrays(&g.from, &g.to);
@@ -224,6 +237,9 @@ static const struct pw_option rows[] = {
      false},
     {"pyramid", PW_OPTION_COUNT, offsetof(struct parameters, pyramid), 1, MAX_PYRAMID, "2", "steps", NULL,
      "time steps per launch", false},
+    {"code", PW_OPTION_CHOICE, offsetof(struct parameters, code), 0, 0, "estimate", "",
+     (const char *const[]){"estimate", "sm_90", NULL},
+     "whose instruction counts: an estimate, or the code nvcc 13 compiles for sm_90", false},
     {0},
 };
 
