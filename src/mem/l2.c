@@ -52,7 +52,7 @@ static pw_cycle take_port(struct pw_slice *s, const struct pw_request *r, pw_cyc
 {
     struct pw_port *best = pw_port_free_first(s->ports, s->memory->config.l2.ports);
     pw_cycle start = now > best->free ? now : best->free;
-    best->free = start + 1;
+    best->free = start + s->memory->lookup[r->sectors];
     if (__builtin_expect(start != now, 0))
         count_wait(s, r, start - now);
     return start;
@@ -153,7 +153,7 @@ static inline void take_store(struct pw_slice *s, struct pw_request *r, struct p
     w = way_for(s, r, w, now);
     pw_way_set_dirty(w, r->sectors);
     pw_way_set_valid(w, r->full);
-    if (__builtin_expect(m->half_slices != 0, 0) && (r->kind != PW_REQUEST_WRITE || !pw_slice_is_far(s, r)))
+    if (__builtin_expect(m->half_slices != 0, 0) && (r->foreign || r->kind != PW_REQUEST_WRITE || !pw_slice_is_far(s, r)))
         pw_copy_drop(s, r); /* the half of an SM that has written keeps that */
     if (__builtin_expect(r->foreign, 0)) {
         pw_peer_answer(s, r, now);

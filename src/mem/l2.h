@@ -25,6 +25,7 @@ struct pw_l2_config {
     uint32_t ways;
     uint32_t slices; /* per channel */
     uint32_t ports;  /* per slice: lookups per cycle */
+    uint32_t bytes_per_cycle; /* of a port; 0: a lookup takes one cycle, whatever it carries */
     uint32_t latency;
     uint32_t path;  /* core cycles between the entrance of a memory partition and the slice's lookup */
     uint32_t mshrs; /* per slice */

@@ -33,9 +33,9 @@ static void divide_sms(struct pw_memory *m)
 
 enum pw_status pw_halves_init(struct pw_memory *m, struct pw_error *err)
 {
-    if (m->slice_count % 2 || m->config.l2.partition == PW_L2_BY_APP || m->config.peers)
+    if (m->slice_count % 2)
         return pw_fail(err, PW_USER_ERROR,
-                       "l2.halves needs one GPU, an even number of L2 slices and l2.partition = shared");
+                       "l2.halves needs an even number of L2 slices; dram.channels x l2.slices are %u", m->slice_count);
     m->sm_far = calloc(m->config.sms, sizeof *m->sm_far);
     if (!m->sm_far)
         return pw_fail_memory(err, "memory system");

@@ -20,6 +20,9 @@ const struct pw_option pw_l2_options[] = {
      "Slices (banks) per memory channel.", false},
     {"ports", PW_OPTION_COUNT, offsetof(struct pw_l2_config, ports), 1, 8, "1", "ports", NULL,
      "Lookups per cycle and slice.", false},
+    {"bytes_per_cycle", PW_OPTION_COUNT, offsetof(struct pw_l2_config, bytes_per_cycle), 0, PW_LINE_BYTES, "0", "bytes",
+     NULL, "Data that a port reads or writes per cycle; 0: a lookup keeps its port for one cycle, whatever it carries.",
+     false},
     {"latency", PW_OPTION_CYCLES, offsetof(struct pw_l2_config, latency), 1, 100000, "10", "cycles", NULL,
      "Cycles from the start of a lookup to its answer, beyond the crossbar.", false},
     {"path", PW_OPTION_CYCLES, offsetof(struct pw_l2_config, path), 0, 10000, "0", "cycles", NULL,
@@ -263,9 +266,12 @@ enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw
     m->pool = pool;
     m->slice_count = config->dram.channels * config->l2.slices;
     uint32_t unit = config->l2.sectored ? config->l2.fetch_bytes / PW_SECTOR_BYTES : PW_SECTORS_PER_LINE;
-    for (uint32_t sectors = 0; sectors <= PW_ALL_SECTORS; sectors++)
+    for (uint32_t sectors = 0; sectors <= PW_ALL_SECTORS; sectors++) {
+        uint32_t bytes = pw_sector_count(sectors) * PW_SECTOR_BYTES, width = config->l2.bytes_per_cycle;
+        m->lookup[sectors] = width ? (uint8_t)pw_flits(bytes, width) : 1;
         for (uint32_t i = 0; i < PW_SECTORS_PER_LINE; i++)
             m->fetched[sectors] |= (uint8_t)((sectors >> i & 1U) * (((1U << unit) - 1) << (i & ~(unit - 1))));
+    }
     for (uint32_t n = 0; n <= PW_SECTORS_PER_LINE; n++)
         m->flits[n] = pw_flits(n * PW_SECTOR_BYTES, config->crossbar.bytes_per_cycle);
     m->slices = calloc(m->slice_count, sizeof *m->slices);
@@ -292,7 +298,7 @@ enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw
         status = divide_channels(m, err);
     if (status == PW_OK)
         status = create_slices(m, err);
-    if (status == PW_OK && config->l2.halves)
+    if (status == PW_OK && config->l2.halves && config->l2.partition == PW_L2_SHARED)
         status = pw_halves_init(m, err);
     if (status == PW_OK)
         status = create_policies(m, err);

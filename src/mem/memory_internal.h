@@ -42,6 +42,7 @@ struct pw_memory {
     struct pw_app_channels *apps;
     uint32_t flits[PW_SECTORS_PER_LINE + 1]; /* by number of sectors carried */
     uint8_t fetched[PW_ALL_SECTORS + 1];     /* by sectors wanted: those that a miss fetches */
+    uint8_t lookup[PW_ALL_SECTORS + 1];      /* by sectors: cycles that a lookup keeps its port */
     uint32_t slice_count;
     uint32_t half_slices; /* those of one half; 0: the L2 is undivided */
     bool *sm_far;         /* by SM: it is near to the second one */
