@@ -40,7 +40,7 @@ struct pw_l1d_config {
     uint64_t bytes;
     uint32_t ways, latency, mshrs;
     bool sectored;
-    uint32_t write; /* enum pw_l1_write: what a store does to a line that is present */
+    uint32_t write;      /* enum pw_l1_write: what a store does to a line that is present */
     bool launch_empties; /* it is empty at the start of every launch */
 };
 

@@ -153,7 +153,8 @@ static inline void take_store(struct pw_slice *s, struct pw_request *r, struct p
     w = way_for(s, r, w, now);
     pw_way_set_dirty(w, r->sectors);
     pw_way_set_valid(w, r->full);
-    if (__builtin_expect(m->half_slices != 0, 0) && (r->foreign || r->kind != PW_REQUEST_WRITE || !pw_slice_is_far(s, r)))
+    if (__builtin_expect(m->half_slices != 0, 0) &&
+        (r->foreign || r->kind != PW_REQUEST_WRITE || !pw_slice_is_far(s, r)))
         pw_copy_drop(s, r); /* the half of an SM that has written keeps that */
     if (__builtin_expect(r->foreign, 0)) {
         pw_peer_answer(s, r, now);
@@ -250,7 +251,8 @@ static inline __attribute__((always_inline)) bool look_up_as(struct pw_slice *s,
         w = pw_way_use(w);
         if (r->kind == PW_REQUEST_ATOMIC)
             pw_way_set_dirty(w, r->sectors);
-        pw_events_post(m->events, take_port(s, r, now) + m->config.l2.latency, pw_slice_answer, s, (uint64_t)(uintptr_t)r);
+        pw_events_post(m->events, take_port(s, r, now) + m->config.l2.latency, pw_slice_answer, s,
+                       (uint64_t)(uintptr_t)r);
         return true;
     }
     struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, r->line);

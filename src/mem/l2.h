@@ -23,8 +23,8 @@
 struct pw_l2_config {
     uint64_t bytes; /* all slices together */
     uint32_t ways;
-    uint32_t slices; /* per channel */
-    uint32_t ports;  /* per slice: lookups per cycle */
+    uint32_t slices;          /* per channel */
+    uint32_t ports;           /* per slice: lookups per cycle */
     uint32_t bytes_per_cycle; /* of a port; 0: a lookup takes one cycle, whatever it carries */
     uint32_t latency;
     uint32_t path;  /* core cycles between the entrance of a memory partition and the slice's lookup */
@@ -60,7 +60,7 @@ struct pw_l2_counters {
     uint64_t accesses[PW_L2_KINDS], hits[PW_L2_KINDS], bypassed[PW_L2_KINDS];
     uint64_t misses, merges, writebacks;
     uint64_t read_sectors, read_sector_hits, write_sectors; /* of data */
-    struct pw_l2_queue queues[2]; /* of data and of page-table reads */
+    struct pw_l2_queue queues[2];                           /* of data and of page-table reads */
 };
 
 #endif

@@ -36,7 +36,8 @@ const struct pw_option pw_l2_options[] = {
     {"mixed_sets", PW_OPTION_BOOL, offsetof(struct pw_l2_config, mixed_sets), 0, 0, "off", "", NULL,
      "Spread lines over the sets by a hash that fills some sets before others, instead of evenly.", false},
     {"halves", PW_OPTION_BOOL, offsetof(struct pw_l2_config, halves), 0, 0, "off", "", NULL,
-     "Two halves, each nearer to half of the SMs, that keep copies of each other's lines, as on NVIDIA's A100 and later.",
+     "Two halves, each nearer to half of the SMs, that keep copies of each other's lines, as on NVIDIA's A100 and "
+     "later.",
      false},
     {"far_latency", PW_OPTION_CYCLES, offsetof(struct pw_l2_config, far_latency), 0, 10000, "0", "cycles", NULL,
      "With halves, cycles from one to the other, each way.", false},

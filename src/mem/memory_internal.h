@@ -24,8 +24,8 @@ struct pw_slice {
     uint32_t channel;
     uint16_t index; /* over all channels */
     /* With halves: */
-    bool far;                            /* in the second one */
-    struct pw_mshr copies;               /* lines of the other half, under way */
+    bool far;                           /* in the second one */
+    struct pw_mshr copies;              /* lines of the other half, under way */
     struct pw_request_list copies_wait; /* reads for which it had no free register; served in order */
 };
 
