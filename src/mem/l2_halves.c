@@ -6,9 +6,10 @@
  * keeps what it has written, to the home; what is written at the home ends the copy of the other half, unless that is
  * where the store came from. Atomics are done at the home. Page-table reads and the page manager go there directly.
  *
- * Measured on an H200 (data/hw): the first read of a line that the host has copied takes 370 cycles or 560, equally
- * often; nine lookups of other lines later it takes the same, so copies stay; and the sectors that reach the L2 are half
- * as many again as the SMs ask for, when nothing is read twice.
+ * Concluded from an H200's counters (docs/silicon.md): the first read of a line that the host has copied takes 373
+ * cycles or 557, about equally often, and where nothing is read twice half as many sectors again are looked up as the
+ * SMs ask for. NVIDIA has not published how the halves keep copies; what a store does to them is a guess that the
+ * counts of later launches support.
  *
  * Left out: the link between the halves has a latency and no bandwidth; a store ends a copy at once; a copy that is
  * under way while its line is written arrives as if it were new. */
