@@ -1,8 +1,9 @@
 /* The two halves of the L2 (l2.halves), as on NVIDIA's GPUs from the A100 on.
  *
- * Half of the slices, with their channels, are near to half of the SMs; which pairs of SMs (TPCs) these are is drawn. Every line has a home among all slices. An SM speaks only to its own half: a line whose home is in the
- * other is looked up in the slice of its own half that mirrors the home, and when it is not there, fetched from its home
- * and kept as a copy. Both lookups count, as they do in the hardware's counters. A store goes through that slice, which
+ * Half of the slices, with their channels, are near to half of the SMs; which pairs of SMs (TPCs) these are is drawn.
+ * Every line has a home among all slices. An SM speaks only to its own half: a line whose home is in the other is
+ * looked up in the slice of its own half that mirrors the home, and when it is not there, fetched from its home and
+ * kept as a copy. Both lookups count, as they do in the hardware's counters. A store goes through that slice, which
  * keeps what it has written, to the home; what is written at the home ends the copy of the other half, unless that is
  * where the store came from. Atomics are done at the home. Page-table reads and the page manager go there directly.
  *
@@ -11,8 +12,8 @@
  * SMs ask for. NVIDIA has not published how the halves keep copies; what a store does to them is a guess that the
  * counts of later launches support.
  *
- * Left out: the link between the halves has a latency and no bandwidth; a store ends a copy at once; a copy that is
- * under way while its line is written arrives as if it were new. */
+ * Left out: the link between the halves has a latency but carries any amount; a store ends a copy at once; a copy that
+ * is under way while its line is written arrives as if it were new. */
 #include "mem/memory_internal.h"
 #include "sim/random.h"
 
