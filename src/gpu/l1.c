@@ -137,9 +137,10 @@ bool pw_l1_access(struct pw_sm *sm, struct pw_access access, pw_cycle at, enum p
     c->accesses++;
     c->hits += hit;
     c->misses += !hit;
-    c->load_sectors += pw_sector_count(access.sectors);
+    uint32_t sectors = pw_sector_count(access.sectors);
+    c->load_sectors += sectors;
     if (hit) {
-        c->load_sector_hits += pw_sector_count(access.sectors);
+        c->load_sector_hits += sectors;
         pw_way_use(way);
         pw_l1_line_done(sm, access.owner, at + g->config.l1d.latency, g->wiring.events->now);
     }
