@@ -118,6 +118,26 @@ static void an_interval_lets_no_cta_come_before_there_is_room(void **state)
     }
 }
 
+/* 10 registers a thread: 3 CTAs of a warp fit into 1,024 exactly, in eights 2 do. */
+static void registers_are_rounded_up_to_their_unit(void **state)
+{
+    (void)state;
+    static const char *const units[] = {"sm.register_unit=1", "sm.register_unit=8"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct log log;
+        struct timed t = with_log(&log, visit);
+        t.ctas = 6;
+        t.n[0] = 100;
+        t.registers = 10;
+        t.sets[0] = "sm.count=1";
+        t.sets[1] = "sm.registers=1024";
+        t.sets[2] = units[i];
+        timed_run(&t);
+        timed_end(&t);
+        assert_int_equal(log.most, 3 - i);
+    }
+}
+
 /* The CTA's own page, shared with the CTA `SMs` further on. */
 static void page_by_sm(struct pw_warp *w, struct timed *t)
 {
@@ -281,6 +301,7 @@ int main(void)
         cmocka_unit_test(the_gpus_own_part_of_a_launch_comes_after_the_latency),
         cmocka_unit_test(ctas_start_one_after_the_other_at_the_interval),
         cmocka_unit_test(an_interval_lets_no_cta_come_before_there_is_room),
+        cmocka_unit_test(registers_are_rounded_up_to_their_unit),
         cmocka_unit_test(ctas_go_round_the_sms_in_order),
         cmocka_unit_test(the_next_cta_comes_when_a_slot_is_free),
         cmocka_unit_test(a_busy_sm_is_passed_over),
