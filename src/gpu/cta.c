@@ -2,15 +2,19 @@
  *
  * The CTAs of a launch, or of this GPU's share of it, go out in order. At its start each SM of the application gets one
  * in turn until none has room; from then on, an SM that has finished a CTA takes the next. Room means warps, CTA slots,
- * threads, shared memory and registers. */
+ * threads, shared memory and registers.
+ *
+ * With gpu.cta_interval one unit hands CTAs out, one after the other for all SMs and applications: each goes to the
+ * next SM in turn that has room, that long after the one before. */
 #include "gpu/gpu_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t registers_of(const struct pw_launch *l)
+static uint32_t registers_of(const struct pw_gpu *g, const struct pw_launch *l)
 {
-    return l->registers * pw_launch_warps(l) * PW_WARP_LANES;
+    uint32_t unit = g->config.sm.register_unit; /* a power of two */
+    return ((l->registers + unit - 1) & ~(unit - 1)) * pw_launch_warps(l) * PW_WARP_LANES;
 }
 
 static bool has_room(const struct pw_sm *sm, const struct pw_launch *l)
@@ -19,7 +23,7 @@ static bool has_room(const struct pw_sm *sm, const struct pw_launch *l)
     return (uint32_t)__builtin_popcountll(sm->free_slots) >= pw_launch_warps(l) && sm->ctas < c->ctas &&
            sm->threads_used + pw_launch_threads(l) <= c->threads &&
            sm->shared_used + l->shared_bytes <= c->shared_bytes &&
-           (uint64_t)sm->registers_used + registers_of(l) <= c->registers;
+           (uint64_t)sm->registers_used + registers_of(sm->gpu, l) <= c->registers;
 }
 
 static struct pw_cta *take_cta_slot(struct pw_sm *sm)
@@ -107,7 +111,7 @@ bool pw_cta_start(struct pw_sm *sm, uint64_t slots, const struct pw_launch *l, u
     sm->ctas++;
     sm->threads_used += pw_launch_threads(l);
     sm->shared_used += l->shared_bytes;
-    sm->registers_used += registers_of(l);
+    sm->registers_used += registers_of(sm->gpu, l);
     sm->counters->ctas++;
     sm->counters->warps += warps;
     for (slots = cta->warps; slots; slots &= slots - 1)
@@ -127,8 +131,54 @@ static bool dispatch_to(struct pw_sm *sm, pw_cycle now)
     return true;
 }
 
+/* Starts a CTA on the next SM in turn that has room; false when none has, or no CTA is left. */
+static bool start_next(struct pw_gpu *g, unsigned app, pw_cycle now)
+{
+    for (uint32_t i = 0; i < g->config.sm.count; i++) {
+        struct pw_sm *sm = &g->sms[g->next_sm];
+        g->next_sm = g->next_sm + 1 < g->config.sm.count ? g->next_sm + 1 : 0;
+        if (sm->app == app && dispatch_to(sm, now))
+            return true;
+    }
+    return false;
+}
+
+static void cta_starts(void *object, uint64_t app, pw_cycle now);
+
+/* Has the next CTA started as soon as the interval allows, if one is left. */
+static void ask_for_cta(struct pw_gpu *g, unsigned app, pw_cycle now)
+{
+    struct pw_app_launch *a = &g->launches[app];
+    if (a->starting || a->next_cta == a->ctas)
+        return;
+    a->starting = true;
+    pw_cycle at = (g->cta_free + 255) >> 8;
+    pw_events_post(g->wiring.events, at > now ? at : now, cta_starts, g, app);
+}
+
+static void cta_starts(void *object, uint64_t app, pw_cycle now)
+{
+    struct pw_gpu *g = object;
+    g->launches[app].starting = false;
+    if (g->cta_free > now << 8) { /* another application's has started meanwhile */
+        ask_for_cta(g, (unsigned)app, now);
+        return;
+    }
+    if (!start_next(g, (unsigned)app, now))
+        return;
+    uint64_t earliest = now << 8;
+    if (g->cta_free + 256 > earliest) /* what rounding up to this cycle has cost is made up for */
+        earliest = g->cta_free;
+    g->cta_free = earliest + g->cta_interval;
+    ask_for_cta(g, (unsigned)app, now);
+}
+
 void pw_gpu_dispatch(struct pw_gpu *g, unsigned app, pw_cycle now)
 {
+    if (g->cta_interval) {
+        ask_for_cta(g, app, now);
+        return;
+    }
     for (bool any = true; any;) {
         any = false;
         for (uint32_t i = 0; i < g->config.sm.count; i++)
@@ -154,10 +204,13 @@ static void end_cta(struct pw_sm *sm, struct pw_cta *cta, pw_cycle now)
     sm->ctas--;
     sm->threads_used -= pw_launch_threads(a->launch);
     sm->shared_used -= a->launch->shared_bytes;
-    sm->registers_used -= registers_of(a->launch);
+    sm->registers_used -= registers_of(g, a->launch);
     a->done_ctas++;
-    while (dispatch_to(sm, now))
-        ;
+    if (g->cta_interval)
+        ask_for_cta(g, sm->app, now);
+    else
+        while (dispatch_to(sm, now))
+            ;
     pw_gpu_launch_maybe_done(g, sm->app, now);
 }
 
@@ -181,8 +234,11 @@ static void begin_dispatch(void *object, uint64_t app, pw_cycle now)
     struct pw_gpu *g = object;
     pw_tlb_launch(pw_mmu_tlb(g->mmu), (pw_asid)app);
     for (uint32_t i = 0; i < g->config.sm.count; i++)
-        if (g->sms[i].app == app)
+        if (g->sms[i].app == app) {
             pw_tlb_launch(&g->sms[i].tlb, (pw_asid)app);
+            if (g->config.l1d.launch_empties)
+                pw_cache_clear(&g->sms[i].l1);
+        }
     pw_gpu_dispatch(g, (unsigned)app, now);
 }
 
@@ -195,7 +251,7 @@ enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_lau
         return pw_fail(err, PW_USER_ERROR, "kernel %s: a grid of %u x %u x %u CTAs of %u threads cannot be launched",
                        launch->name, launch->grid.x, launch->grid.y, launch->grid.z, pw_launch_threads(launch));
     if (pw_launch_warps(launch) > c->warps || pw_launch_threads(launch) > c->threads ||
-        launch->shared_bytes > c->shared_bytes || registers_of(launch) > c->registers)
+        launch->shared_bytes > c->shared_bytes || registers_of(g, launch) > c->registers)
         return pw_fail(err, PW_USER_ERROR,
                        "kernel %s: a CTA of %u threads, %u bytes of shared memory and %u registers per thread does not "
                        "fit on an SM of this machine",
@@ -203,6 +259,6 @@ enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_lau
     struct pw_app_launch *a = &g->launches[app];
     *a = (struct pw_app_launch){.launch = launch, .ctas = share.count, .share = share};
     g->counters[app].launches++;
-    pw_events_post(g->wiring.events, now + g->config.launch_latency, begin_dispatch, g, app);
+    pw_events_post(g->wiring.events, now + g->config.launch_latency + g->config.launch_work, begin_dispatch, g, app);
     return PW_OK;
 }

@@ -23,8 +23,16 @@ const struct pw_option pw_sm_options[] = {
      "Shared memory of an SM.", false},
     {"registers", PW_OPTION_COUNT, offsetof(struct pw_sm_config, registers), 1024, 1 << 20, "65536", "registers", NULL,
      "32-bit registers of an SM.", false},
+    {"register_unit", PW_OPTION_COUNT, offsetof(struct pw_sm_config, register_unit), 1, 256, "1", "registers", NULL,
+     "Registers per thread that are allocated together; a kernel's are rounded up.", true},
     {"dependency_latency", PW_OPTION_CYCLES, offsetof(struct pw_sm_config, dependency_latency), 1, 1000, "9", "cycles",
      NULL, "Cycles from the issue of an arithmetic instruction to that of one that uses its result.", false},
+    {"issue_interval", PW_OPTION_NUMBER, offsetof(struct pw_sm_config, issue_interval), 1, 1000, "1", "cycles", NULL,
+     "Mean cycles between two instructions of one warp in a run of arithmetic; other warps may issue in between.",
+     false},
+    {"barrier_latency", PW_OPTION_CYCLES, offsetof(struct pw_sm_config, barrier_latency), 0, 10000, "0", "cycles", NULL,
+     "Cycles from the last arrival at a barrier until its warps go on, the shared memory they exchange included.",
+     false},
     {"loads_per_warp", PW_OPTION_COUNT, offsetof(struct pw_sm_config, loads_per_warp), 1, 64, "32", "loads", NULL,
      "Loads a warp can have in flight.", true},
     {"lsu_queue", PW_OPTION_COUNT, offsetof(struct pw_sm_config, lsu_queue), 1, 256, "8", "instructions", NULL,
@@ -248,6 +256,8 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
         return pw_fail_memory(err, "GPU");
     g->config = *config;
     g->wiring = *wiring;
+    g->cta_interval = (uint64_t)(config->cta_interval * 256);
+    g->issue_gap = (uint64_t)((config->sm.issue_interval - 1) * 256);
     g->pages_watched = wiring->page_log || wiring->looks || wiring->listener.listener;
     g->page_order = (uint8_t)__builtin_ctz(config->orders);
     g->page_lines_shift = (uint8_t)(PW_PAGE_SHIFT - PW_LINE_SHIFT + g->page_order);
@@ -376,6 +386,7 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
 #define OPEN(name, field)                                                                                              \
     pw_stats_further_place(stats, "sm." name, g->open, sizeof *g->open, offsetof(struct pw_sm_open, field))
 #define L1D(name, field, help) COUNTER("l1d." name, "accesses", l1d_counters, pw_l1d_counters, field, help)
+#define SECTORS(name, field, help) COUNTER("l1d." name, "sectors", l1d_counters, pw_l1d_counters, field, help)
     pw_stats_counter(stats, "sm.cycles", "cycles", NULL, &g->cycles, 0, 0);
     pw_stats_common(stats, "sm.cycles");
     SM("issued", "instructions", issued, "Warp instructions issued.");
@@ -400,10 +411,16 @@ void pw_gpu_register(struct pw_gpu *g, struct pw_stats *stats)
     L1D("misses", misses, "Those that missed, merged ones included.");
     L1D("mshr_merges", merges, "Misses that found their line already on its way.");
     L1D("stores", stores, "Lines stored through to the L2, atomics included.");
+    SECTORS("load_sectors", load_sectors, "32-byte sectors that loads ask of the L1 data caches.");
+    SECTORS("load_sector_hits", load_sector_hits, "Those that are there, or on their way.");
+    SECTORS("store_sectors", store_sectors, "Sectors stored through to the L2, atomics included.");
+    pw_stats_ratio(stats, "l1d.sector_hit_rate", "%", "Share of the loads' sectors that are there, or on their way.",
+                   "l1d.load_sector_hits", "l1d.load_sectors", 100);
 #undef COUNTER
 #undef SM
 #undef OPEN
 #undef L1D
+#undef SECTORS
     pw_stats_identity(stats, "sm.resident_cycles", "sm.issued + sm.stall_cycles");
     pw_stats_identity(stats, "sm.lines", "l1d.accesses + l1d.stores + sm.lines_waiting");
     pw_stats_identity(stats, "l1d.accesses", "l1d.hits + l1d.misses");

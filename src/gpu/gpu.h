@@ -22,8 +22,10 @@ struct pw_sm_config {
     struct pw_policy_choice schedule; /* of pw_warp_family */
     uint32_t warps, ctas, threads;
     uint64_t shared_bytes;
-    uint32_t registers;
+    uint32_t registers, register_unit;
     uint32_t dependency_latency;
+    double issue_interval;    /* between two instructions of a warp in a run of arithmetic, at least */
+    uint32_t barrier_latency; /* from a barrier's last arrival until its warps go on */
     uint32_t loads_per_warp;
     uint32_t lsu_queue; /* memory instructions */
     uint32_t stores;    /* lines on their way to the L2 */
@@ -38,7 +40,8 @@ struct pw_l1d_config {
     uint64_t bytes;
     uint32_t ways, latency, mshrs;
     bool sectored;
-    uint32_t write; /* enum pw_l1_write: what a store does to a line that is present */
+    uint32_t write;      /* enum pw_l1_write: what a store does to a line that is present */
+    bool launch_empties; /* it is empty at the start of every launch */
 };
 
 extern const struct pw_option pw_l1d_options[];
@@ -61,6 +64,8 @@ extern const struct pw_option pw_fill_options[];
 struct pw_gpu_config {
     uint32_t clock_mhz;
     uint32_t launch_latency; /* from pw_launch to the first CTA */
+    uint32_t launch_work;    /* and these follow: the GPU's own part of a launch */
+    double cta_interval;     /* cycles between the starts of two CTAs, of all SMs together; 0: they start at once */
     struct pw_sm_config sm;
     struct pw_l1d_config l1d;
     struct pw_l1_tlb_config l1_tlb;
@@ -91,6 +96,7 @@ struct pw_sm_open {
 
 struct pw_l1d_counters {
     uint64_t accesses, hits, misses, merges, stores;
+    uint64_t load_sectors, load_sector_hits, store_sectors;
 };
 
 struct pw_gpu;

@@ -146,6 +146,7 @@ struct pw_app_launch {
     struct pw_cta_share share;
     uint64_t stores_left; /* stored lines issued and not yet in the L2, wherever they wait */
     bool dispatching;     /* the launch latency has passed */
+    bool starting;        /* with an interval between CTAs: the start of the next one is under way */
 };
 
 /* Where pages may leave, by frame. */
@@ -192,6 +193,10 @@ struct pw_gpu {
     uint8_t page_lines_shift;       /* lines in such a page, as a power of two */
     uint64_t lines_outstanding;     /* for serial mode */
     struct pw_gpu_manager manager;
+    uint64_t cta_free;              /* when the next CTA may start, in 1/256 of a cycle */
+    uint64_t cta_interval;          /* gpu.cta_interval, likewise */
+    uint64_t issue_gap;             /* sm.issue_interval less the cycle in which an instruction issues, likewise */
+    uint32_t next_sm;               /* with an interval: where the next CTA looks for room first */
     pw_cycle paused_until;          /* no SM issues before */
     bool stopped;                   /* no further CTAs */
     uint64_t cycles;                /* of the run, kept by whoever runs it */
@@ -344,6 +349,16 @@ static inline void pw_gpu_mark_translated(struct pw_gpu *g, const struct pw_sm *
 {
     if (g->frame_use)
         g->frame_use[frame.v].translated_by |= 1U << (sm->id % 32);
+}
+
+/* Cycles that a warp waits after it has issued `count` instructions of a run of arithmetic: for those of the run to
+ * come at their distance (in 1/256 of a cycle, beyond the one in which each issues), and after the last for its
+ * result. */
+static inline uint64_t pw_sm_result_wait(const struct pw_gpu *g, uint32_t count, bool last)
+{
+    if (!last)
+        return g->issue_gap >> 8;
+    return ((uint64_t)(count - 1) * g->issue_gap >> 8) + g->config.sm.dependency_latency - 1;
 }
 
 /* timeline.c: to be called when there is one, but for init */

@@ -125,10 +125,16 @@ static uint32_t issue_compute(struct pw_sm *sm, uint32_t slot, pw_cycle now)
     uint32_t count = g->schedule->greedy ? op->count_or_mask : 1;
     sm->counters->issued += count;
     op->count_or_mask -= count;
-    if (op->count_or_mask)
+    if (op->count_or_mask) {
+        uint64_t wait = pw_sm_result_wait(g, count, false);
+        if (wait) {
+            make_wait(sm, slot, PW_WARP_DEPENDENCY);
+            pw_events_post(sm->events, now + count + wait, dependency_over, sm, slot);
+        }
         return count;
+    }
     w->next++;
-    pw_cycle ready = now + count - 1 + g->config.sm.dependency_latency;
+    pw_cycle ready = now + count + pw_sm_result_wait(g, count, true);
     if (ready > now + count) {
         make_wait(sm, slot, PW_WARP_DEPENDENCY);
         pw_events_post(sm->events, ready, dependency_over, sm, slot);
@@ -157,8 +163,10 @@ static __attribute__((noinline)) void issue_memory(struct pw_sm *sm, uint32_t sl
     pw_sm_prepare_warp(sm, slot, now);
 }
 
-static void release_barrier(struct pw_sm *sm, struct pw_cta *cta, pw_cycle now)
+static void barrier_over(void *object, uint64_t index, pw_cycle now)
 {
+    struct pw_sm *sm = object;
+    struct pw_cta *cta = &sm->cta[index];
     cta->arrived = 0;
     for (uint64_t slots = cta->warps; slots; slots &= slots - 1) {
         uint32_t slot = (uint32_t)__builtin_ctzll(slots);
@@ -168,6 +176,17 @@ static void release_barrier(struct pw_sm *sm, struct pw_cta *cta, pw_cycle now)
             pw_breakdown_released(sm, slot, now);
         pw_sm_prepare_warp(sm, slot, now);
     }
+}
+
+/* All warps of the CTA that have not exited have arrived. */
+static void release_barrier(struct pw_sm *sm, struct pw_cta *cta, pw_cycle now)
+{
+    uint64_t index = (uint64_t)(cta - sm->cta);
+    uint32_t latency = sm->gpu->config.sm.barrier_latency;
+    if (latency)
+        pw_events_post(sm->events, now + latency, barrier_over, sm, index);
+    else
+        barrier_over(sm, index, now);
 }
 
 static __attribute__((noinline)) void issue_barrier(struct pw_sm *sm, uint32_t slot, pw_cycle now)

@@ -19,6 +19,8 @@ const struct pw_option pw_l1d_options[] = {
      "Fetch 32-byte sectors on demand instead of whole 128-byte lines.", false},
     {"write", PW_OPTION_CHOICE, offsetof(struct pw_l1d_config, write), 0, 0, "evict", "",
      (const char *const[]){"evict", "update", NULL}, "What a store does to a line that is present.", false},
+    {"launch_empties", PW_OPTION_BOOL, offsetof(struct pw_l1d_config, launch_empties), 0, 0, "off", "", NULL,
+     "Whether the L1 data caches are emptied at the start of every launch, as on NVIDIA's GPUs.", false},
     {0}};
 
 void pw_gpu_line_finished(struct pw_gpu *g, pw_cycle now)
@@ -82,20 +84,23 @@ static bool send_store(struct pw_sm *sm, struct pw_access access, pw_cycle at, e
     if (way.at >= 0 && (access.kind == PW_REQUEST_ATOMIC || g->config.l1d.write == PW_L1_EVICT))
         pw_cache_drop(&sm->l1, way);
     g->l1d_counters[sm->app].stores++;
+    g->l1d_counters[sm->app].store_sectors += pw_sector_count(access.sectors);
     sm->stores_in_flight += !answered;
     send(sm, access, NULL, at);
     return true;
 }
 
-/* A load that misses: into the miss register of its line, fetching the sectors that are not under way. `absent`: none
- * of the line is in the cache. */
-static bool miss(struct pw_sm *sm, struct pw_access access, bool absent, pw_cycle at)
+/* A load that misses: into the miss register of its line, fetching the sectors that are not under way. `valid`: those
+ * that are there. `absent`: none of the line is in the cache. */
+static bool miss(struct pw_sm *sm, struct pw_access access, uint8_t valid, bool absent, pw_cycle at)
 {
     struct pw_gpu *g = sm->gpu;
     struct pw_mshr_entry *e = pw_mshr_find(&sm->l1_mshr, access.line);
+    if (!e && pw_mshr_full(&sm->l1_mshr))
+        return false;
+    uint64_t *hits = &g->l1d_counters[sm->app].load_sector_hits;
+    *hits += pw_sector_count(access.sectors & (uint8_t)(valid | (e ? e->mask : 0)));
     if (!e) {
-        if (pw_mshr_full(&sm->l1_mshr))
-            return false;
         e = pw_mshr_add(&sm->l1_mshr, access.line);
         e->mask = access.sectors;
         e->absent = absent;
@@ -123,15 +128,19 @@ bool pw_l1_access(struct pw_sm *sm, struct pw_access access, pw_cycle at, enum p
     if (!g->config.l1d.sectored)
         access.sectors = PW_ALL_SECTORS;
     struct pw_way way = pw_cache_find(&sm->l1, access.line, access.line);
-    bool hit = way.at >= 0 && (pw_way_valid(way) & access.sectors) == access.sectors;
-    if (!hit && !miss(sm, access, way.at < 0, at)) {
+    uint8_t valid = way.at >= 0 ? pw_way_valid(way) : 0;
+    bool hit = way.at >= 0 && (valid & access.sectors) == access.sectors;
+    if (!hit && !miss(sm, access, valid, way.at < 0, at)) {
         *out_wait = PW_LSU_L1_MSHR;
         return false;
     }
     c->accesses++;
     c->hits += hit;
     c->misses += !hit;
+    uint32_t sectors = pw_sector_count(access.sectors);
+    c->load_sectors += sectors;
     if (hit) {
+        c->load_sector_hits += sectors;
         pw_way_use(way);
         pw_l1_line_done(sm, access.owner, at + g->config.l1d.latency, g->wiring.events->now);
     }

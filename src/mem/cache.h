@@ -20,6 +20,12 @@
 enum { PW_SECTOR_BYTES = 32, PW_SECTORS_PER_LINE = 4, PW_ALL_SECTORS = 0xf, PW_CACHE_DIRTY_SHIFT = 4 };
 #define PW_NO_LINE UINT32_MAX
 
+/* Bits of a mask of sectors. */
+static inline uint32_t pw_sector_count(uint32_t sectors)
+{
+    return (uint32_t)(0x4332322132212110U >> 4 * (sectors & PW_ALL_SECTORS)) & 0xf;
+}
+
 struct pw_cache {
     uint32_t *lines; /* by set, most recently used first; PW_NO_LINE when empty */
     uint8_t *states; /* valid sectors in the low half, dirty ones in the high half */

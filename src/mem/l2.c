@@ -17,13 +17,15 @@ static bool answer_here(struct pw_memory *m, struct pw_request *r, pw_cycle now)
 }
 
 /* Answers a request whose data is at hand. */
-static void answer(void *object, uint64_t argument, pw_cycle now)
+void pw_slice_answer(void *object, uint64_t argument, pw_cycle now)
 {
     struct pw_slice *s = object;
     struct pw_request *r = (struct pw_request *)(uintptr_t)argument;
     struct pw_memory *m = s->memory;
     if (__builtin_expect(r->foreign, 0)) {
         pw_peer_answer(s, r, now);
+    } else if (__builtin_expect(r->kind == PW_REQUEST_COPY, 0)) {
+        pw_copy_send(s, r, now);
     } else if (r->kind == PW_REQUEST_WALK) {
         m->pending--;
         m->clients.walk_read(m->clients.walker, r, now);
@@ -50,7 +52,7 @@ static pw_cycle take_port(struct pw_slice *s, const struct pw_request *r, pw_cyc
 {
     struct pw_port *best = pw_port_free_first(s->ports, s->memory->config.l2.ports);
     pw_cycle start = now > best->free ? now : best->free;
-    best->free = start + 1;
+    best->free = start + s->memory->lookup[r->sectors];
     if (__builtin_expect(start != now, 0))
         count_wait(s, r, start - now);
     return start;
@@ -101,6 +103,35 @@ static inline __attribute__((always_inline)) void count_access(struct pw_slice *
     c->misses += !hit;
 }
 
+/* Sectors that loads ask for, and those that are valid or that the miss register of the line has under way. */
+static inline __attribute__((always_inline)) void count_sectors(struct pw_slice *s, const struct pw_request *r,
+                                                                uint8_t present)
+{
+    if (r->kind != PW_REQUEST_READ && r->kind != PW_REQUEST_COPY)
+        return;
+    struct pw_l2_counters *c = &s->memory->counters[r->app];
+    c->read_sectors += pw_sector_count(r->sectors);
+    c->read_sector_hits += pw_sector_count(r->sectors & present);
+}
+
+void pw_slice_count(struct pw_slice *s, const struct pw_request *r, bool hit, uint8_t present)
+{
+    count_access(s, r, hit);
+    count_sectors(s, r, present);
+    if (r->kind == PW_REQUEST_WRITE)
+        s->memory->counters[r->app].write_sectors += pw_sector_count(r->sectors);
+}
+
+pw_cycle pw_slice_take_port(struct pw_slice *s, const struct pw_request *r, pw_cycle now)
+{
+    return take_port(s, r, now);
+}
+
+struct pw_way pw_slice_way_for(struct pw_slice *s, const struct pw_request *r, struct pw_way w, pw_cycle now)
+{
+    return way_for(s, r, w, now);
+}
+
 static void tell(const struct pw_memory *m, const struct pw_request *r, enum pw_l2_outcome outcome)
 {
     if (m->walks->happened)
@@ -111,6 +142,8 @@ static inline void take_store(struct pw_slice *s, struct pw_request *r, struct p
 {
     struct pw_memory *m = s->memory;
     count_access(s, r, w.at >= 0);
+    if (r->kind == PW_REQUEST_WRITE)
+        s->memory->counters[r->app].write_sectors += pw_sector_count(r->sectors);
     take_port(s, r, now);
     if (w.at < 0) { /* it will be there when what a miss fetches arrives */
         struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, r->line);
@@ -120,6 +153,9 @@ static inline void take_store(struct pw_slice *s, struct pw_request *r, struct p
     w = way_for(s, r, w, now);
     pw_way_set_dirty(w, r->sectors);
     pw_way_set_valid(w, r->full);
+    if (__builtin_expect(m->half_slices != 0, 0) &&
+        (r->foreign || r->kind != PW_REQUEST_WRITE || !pw_slice_is_far(s, r)))
+        pw_copy_drop(s, r); /* the half of an SM that has written keeps that */
     if (__builtin_expect(r->foreign, 0)) {
         pw_peer_answer(s, r, now);
         return;
@@ -162,7 +198,7 @@ static inline void merge(struct pw_slice *s, struct pw_mshr_entry *e, struct pw_
 static inline __attribute__((always_inline)) void miss(struct pw_slice *s, struct pw_mshr_entry *e,
                                                        struct pw_request *r, bool fill, bool absent, pw_cycle at)
 {
-    uint8_t wanted = s->memory->config.l2.sectored ? r->sectors : PW_ALL_SECTORS;
+    uint8_t wanted = s->memory->fetched[r->sectors];
     if (e) {
         e->fill |= fill;
         merge(s, e, r, wanted, at);
@@ -199,6 +235,8 @@ static inline __attribute__((always_inline)) bool look_up_as(struct pw_slice *s,
     if (use == PW_L2_BYPASS)
         return bypass(s, r, now);
     struct pw_way w = pw_cache_find_in(&s->cache, r->line, r->set);
+    if (__builtin_expect(r->kind == PW_REQUEST_ATOMIC && m->half_slices, 0))
+        pw_copy_drop(s, r);
     if ((r->kind & ~PW_REQUEST_MANAGER) == PW_REQUEST_WRITE) {
         if (asks)
             tell(m, r, w.at >= 0 ? PW_L2_HIT : PW_L2_MISS);
@@ -207,18 +245,21 @@ static inline __attribute__((always_inline)) bool look_up_as(struct pw_slice *s,
     }
     if (w.at >= 0 && (pw_way_valid(w) & r->sectors) == r->sectors) {
         count_access(s, r, true);
+        count_sectors(s, r, PW_ALL_SECTORS);
         if (asks)
             tell(m, r, PW_L2_HIT);
         w = pw_way_use(w);
         if (r->kind == PW_REQUEST_ATOMIC)
             pw_way_set_dirty(w, r->sectors);
-        pw_events_post(m->events, take_port(s, r, now) + m->config.l2.latency, answer, s, (uint64_t)(uintptr_t)r);
+        pw_events_post(m->events, take_port(s, r, now) + m->config.l2.latency, pw_slice_answer, s,
+                       (uint64_t)(uintptr_t)r);
         return true;
     }
     struct pw_mshr_entry *e = pw_mshr_find(&s->mshr, r->line);
     if (!e && pw_mshr_full(&s->mshr))
         return false;
     count_access(s, r, false);
+    count_sectors(s, r, (uint8_t)((w.at >= 0 ? pw_way_valid(w) : 0) | (e ? e->mask : 0)));
     if (asks)
         tell(m, r, PW_L2_MISS);
     m->counters[r->app].merges += e != NULL;
@@ -246,7 +287,9 @@ void pw_slice_accept(void *object, uint64_t argument, pw_cycle now)
 {
     struct pw_slice *s = object;
     struct pw_request *r = (struct pw_request *)(uintptr_t)argument;
-    if (s->blocked.first || !look_up(s, r, now))
+    if (__builtin_expect(r->slice != s->index, 0))
+        pw_copy_accept(s, r, now);
+    else if (s->blocked.first || !look_up(s, r, now))
         block(s, r, now);
 }
 
@@ -266,7 +309,7 @@ static void answer_filled(struct pw_slice *s, struct pw_request *r, struct pw_wa
 {
     if (r->kind == PW_REQUEST_ATOMIC)
         pw_way_set_dirty(w, r->sectors);
-    answer(s, (uint64_t)(uintptr_t)r, now);
+    pw_slice_answer(s, (uint64_t)(uintptr_t)r, now);
 }
 
 __attribute__((noinline)) static void serve_blocked(struct pw_slice *s, pw_cycle now)

@@ -23,12 +23,18 @@
 struct pw_l2_config {
     uint64_t bytes; /* all slices together */
     uint32_t ways;
-    uint32_t slices; /* per channel */
-    uint32_t ports;  /* per slice: lookups per cycle */
+    uint32_t slices;          /* per channel */
+    uint32_t ports;           /* per slice: lookups per cycle */
+    uint32_t bytes_per_cycle; /* of a port; 0: a lookup takes one cycle, whatever it carries */
     uint32_t latency;
     uint32_t path;  /* core cycles between the entrance of a memory partition and the slice's lookup */
     uint32_t mshrs; /* per slice */
     bool sectored;
+    uint32_t fetch_bytes;          /* with sectors: what a miss fetches, aligned */
+    bool mixed_sets;               /* lines are thrown into sets as if at random */
+    bool halves;                   /* l2_halves.c */
+    uint32_t far_latency;          /* from one half to the other, each way */
+    bool copies;                   /* what programs copy to the GPU passes through it and stays */
     uint32_t partition;            /* enum pw_l2_partition */
     struct pw_policy_choice walks; /* of pw_l2_walks_family */
 };
@@ -53,7 +59,8 @@ struct pw_l2_queue {
 struct pw_l2_counters {
     uint64_t accesses[PW_L2_KINDS], hits[PW_L2_KINDS], bypassed[PW_L2_KINDS];
     uint64_t misses, merges, writebacks;
-    struct pw_l2_queue queues[2]; /* of data and of page-table reads */
+    uint64_t read_sectors, read_sector_hits, write_sectors; /* of data */
+    struct pw_l2_queue queues[2];                           /* of data and of page-table reads */
 };
 
 #endif

@@ -20,6 +20,9 @@ const struct pw_option pw_l2_options[] = {
      "Slices (banks) per memory channel.", false},
     {"ports", PW_OPTION_COUNT, offsetof(struct pw_l2_config, ports), 1, 8, "1", "ports", NULL,
      "Lookups per cycle and slice.", false},
+    {"bytes_per_cycle", PW_OPTION_COUNT, offsetof(struct pw_l2_config, bytes_per_cycle), 0, PW_LINE_BYTES, "0", "bytes",
+     NULL, "Data that a port reads or writes per cycle; 0: a lookup keeps its port for one cycle, whatever it carries.",
+     false},
     {"latency", PW_OPTION_CYCLES, offsetof(struct pw_l2_config, latency), 1, 100000, "10", "cycles", NULL,
      "Cycles from the start of a lookup to its answer, beyond the crossbar.", false},
     {"path", PW_OPTION_CYCLES, offsetof(struct pw_l2_config, path), 0, 10000, "0", "cycles", NULL,
@@ -28,6 +31,19 @@ const struct pw_option pw_l2_options[] = {
      "Outstanding misses per slice.", false},
     {"sectored", PW_OPTION_BOOL, offsetof(struct pw_l2_config, sectored), 0, 0, "off", "", NULL,
      "Fetch 32-byte sectors on demand instead of whole 128-byte lines.", false},
+    {"fetch_bytes", PW_OPTION_COUNT, offsetof(struct pw_l2_config, fetch_bytes), PW_SECTOR_BYTES, PW_LINE_BYTES, "32",
+     "bytes", NULL, "With sectors, what a miss fetches: the aligned piece in which a sector lies.", true},
+    {"mixed_sets", PW_OPTION_BOOL, offsetof(struct pw_l2_config, mixed_sets), 0, 0, "off", "", NULL,
+     "Spread lines over the sets by a hash that fills some sets before others, instead of evenly.", false},
+    {"halves", PW_OPTION_BOOL, offsetof(struct pw_l2_config, halves), 0, 0, "off", "", NULL,
+     "Two halves, each nearer to half of the SMs, that keep copies of each other's lines, as on NVIDIA's A100 and "
+     "later.",
+     false},
+    {"far_latency", PW_OPTION_CYCLES, offsetof(struct pw_l2_config, far_latency), 0, 10000, "0", "cycles", NULL,
+     "With halves, cycles from one to the other, each way.", false},
+    {"copies", PW_OPTION_BOOL, offsetof(struct pw_l2_config, copies), 0, 0, "off", "", NULL,
+     "What lies in an allocation before its first launch has been copied to the GPU through the L2 and is still there.",
+     false},
     {"partition", PW_OPTION_CHOICE, offsetof(struct pw_l2_config, partition), 0, 0, "shared", "",
      (const char *const[]){"shared", "by-app", NULL},
      "Whether applications share all channels and L2 slices, or divide them evenly.", false},
@@ -109,6 +125,24 @@ void pw_memory_forget_frame(struct pw_memory *m, unsigned app, pw_pfn frame)
         struct pw_way way = pw_cache_find_in(&s->cache, r.line, r.set);
         if (way.at >= 0)
             pw_cache_drop(&s->cache, way);
+        if (m->half_slices)
+            pw_copy_drop(s, &r);
+    }
+}
+
+void pw_memory_copied(struct pw_memory *m, unsigned app, pw_pfn frame, uint32_t bytes)
+{
+    struct pw_request r = {.app = (uint8_t)app, .kind = PW_REQUEST_WRITE};
+    uint32_t first = frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT);
+    if (!m->config.l2.copies || first - m->first_line >= m->line_count)
+        return;
+    for (uint32_t i = 0; i < (bytes + PW_LINE_BYTES - 1) / PW_LINE_BYTES; i++) {
+        r.line = first + i;
+        struct pw_slice *s = pw_memory_find_slice(m, &r);
+        struct pw_way way = pw_cache_find_in(&s->cache, r.line, r.set);
+        pw_way_set_valid(pw_slice_way_for(s, &r, way, m->events->now), PW_ALL_SECTORS);
+        if (m->half_slices)
+            pw_copy_drop(s, &r);
     }
 }
 
@@ -122,6 +156,12 @@ void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
         return;
     }
     struct pw_slice *s = pw_memory_find_slice(m, r);
+    if (__builtin_expect(m->half_slices != 0, 0) && pw_slice_is_far(s, r)) {
+        if (r->kind == PW_REQUEST_ATOMIC)
+            arrival += 2 * (pw_cycle)m->config.l2.far_latency; /* there and back */
+        else
+            s = pw_slice_mirror(s);
+    }
     pw_events_post(m->events, arrival + m->config.l2.path, pw_slice_arrive, s, (uint64_t)(uintptr_t)r);
     pw_cache_prefetch(&s->cache, r->set);
     pw_mshr_prefetch(&s->mshr, r->line);
@@ -226,6 +266,13 @@ enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw
     m->events = events;
     m->pool = pool;
     m->slice_count = config->dram.channels * config->l2.slices;
+    uint32_t unit = config->l2.sectored ? config->l2.fetch_bytes / PW_SECTOR_BYTES : PW_SECTORS_PER_LINE;
+    for (uint32_t sectors = 0; sectors <= PW_ALL_SECTORS; sectors++) {
+        uint32_t bytes = pw_sector_count(sectors) * PW_SECTOR_BYTES, width = config->l2.bytes_per_cycle;
+        m->lookup[sectors] = width ? (uint8_t)pw_flits(bytes, width) : 1;
+        for (uint32_t i = 0; i < PW_SECTORS_PER_LINE; i++)
+            m->fetched[sectors] |= (uint8_t)((sectors >> i & 1U) * (((1U << unit) - 1) << (i & ~(unit - 1))));
+    }
     for (uint32_t n = 0; n <= PW_SECTORS_PER_LINE; n++)
         m->flits[n] = pw_flits(n * PW_SECTOR_BYTES, config->crossbar.bytes_per_cycle);
     m->slices = calloc(m->slice_count, sizeof *m->slices);
@@ -252,6 +299,8 @@ enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw
         status = divide_channels(m, err);
     if (status == PW_OK)
         status = create_slices(m, err);
+    if (status == PW_OK && config->l2.halves && config->l2.partition == PW_L2_SHARED)
+        status = pw_halves_init(m, err);
     if (status == PW_OK)
         status = create_policies(m, err);
     if (status == PW_OK)
@@ -276,6 +325,7 @@ void pw_memory_destroy(struct pw_memory *m)
     for (uint32_t i = 0; m->slices && i < m->slice_count; i++) {
         pw_cache_release(&m->slices[i].cache);
         pw_mshr_release(&m->slices[i].mshr);
+        pw_mshr_release(&m->slices[i].copies);
     }
     for (uint32_t i = 0; m->channels && i < m->config.dram.channels; i++)
         pw_dram_channel_destroy(m->channels[i].dram);
@@ -283,6 +333,7 @@ void pw_memory_destroy(struct pw_memory *m)
     free(m->channels);
     free(m->apps);
     free(m->sm_up);
+    free(m->sm_far);
     free(m->sm_down);
     free(m->counters);
     free(m->dram_counters);
@@ -314,6 +365,9 @@ static void register_l2(const struct pw_memory *m, struct pw_stats *stats)
     COUNTER("l2.misses", "accesses", misses, "L2 lookups that did not, merged ones included.");
     COUNTER("l2.mshr_merges", "accesses", merges, "L2 misses that found their line already on its way.");
     COUNTER("l2.writebacks", "lines", writebacks, "Dirty lines written back to DRAM.");
+    COUNTER("l2.read_sectors", "sectors", read_sectors, "32-byte sectors that loads ask of the L2 cache.");
+    COUNTER("l2.read_sector_hits", "sectors", read_sector_hits, "Those that are there, or on their way.");
+    COUNTER("l2.write_sectors", "sectors", write_sectors, "Sectors that stores bring to the L2 cache.");
     LEVEL(1, "1 (root)");
     LEVEL(2, "2");
     LEVEL(3, "3");
@@ -338,6 +392,8 @@ static void register_l2(const struct pw_memory *m, struct pw_stats *stats)
 #undef LEVEL
     pw_stats_ratio(stats, "l2.data_hit_rate", "%", "Share of L2 lookups, page-table reads aside, that hit.",
                    "l2.data_hits", "l2.data_accesses", 100);
+    pw_stats_ratio(stats, "l2.sector_hit_rate", "%", "Share of the loads' sectors that are there, or on their way.",
+                   "l2.read_sector_hits", "l2.read_sectors", 100);
     pw_stats_ratio(stats, "l2.walk_hit_rate", "%", "Share of page-table reads looked up in the L2 that hit.",
                    "l2.walk_hits", "l2.walk_accesses", 100);
     pw_stats_ratio(stats, "l2.data_queue_mean", "cycles",

@@ -23,6 +23,10 @@ struct pw_slice {
     struct pw_port ports[8];
     uint32_t channel;
     uint16_t index; /* over all channels */
+    /* With halves: */
+    bool far;                           /* in the second one */
+    struct pw_mshr copies;              /* lines of the other half, under way */
+    struct pw_request_list copies_wait; /* reads for which it had no free register; served in order */
 };
 
 struct pw_channel {
@@ -37,7 +41,11 @@ struct pw_memory {
     struct pw_memory_clients clients;
     struct pw_app_channels *apps;
     uint32_t flits[PW_SECTORS_PER_LINE + 1]; /* by number of sectors carried */
+    uint8_t fetched[PW_ALL_SECTORS + 1];     /* by sectors wanted: those that a miss fetches */
+    uint8_t lookup[PW_ALL_SECTORS + 1];      /* by sectors: cycles that a lookup keeps its port */
     uint32_t slice_count;
+    uint32_t half_slices; /* those of one half; 0: the L2 is undivided */
+    bool *sm_far;         /* by SM: it is near to the second one */
     struct pw_slice *slices;
     struct pw_channel *channels;
     struct pw_port *sm_up, *sm_down; /* the SMs' ends */
@@ -60,7 +68,8 @@ static inline struct pw_slice *pw_memory_find_slice(struct pw_memory *m, struct 
     struct pw_place place = pw_place_of(&app->map, r->line - m->first_line);
     r->slice = (uint16_t)(app->first_slice + place.slice);
     struct pw_slice *s = &m->slices[r->slice];
-    r->set = pw_cache_set(&s->cache, pw_set_index(place));
+    uint32_t index = pw_set_index(place);
+    r->set = pw_cache_set(&s->cache, m->config.l2.mixed_sets ? pw_mix(index) : index);
     return s;
 }
 
@@ -72,6 +81,34 @@ void pw_memory_arrive_at_sm(void *object, uint64_t argument, pw_cycle now);
 
 /* DRAM has brought the sectors of a request. */
 void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now);
+
+/* The parts of a lookup that both kinds have in common (l2.c): takes the port that is free first and returns when the
+ * lookup starts; counts it; finds the way of a line, allocated if need be; answers. */
+pw_cycle pw_slice_take_port(struct pw_slice *s, const struct pw_request *r, pw_cycle now);
+void pw_slice_count(struct pw_slice *s, const struct pw_request *r, bool hit, uint8_t present);
+struct pw_way pw_slice_way_for(struct pw_slice *s, const struct pw_request *r, struct pw_way w, pw_cycle now);
+void pw_slice_answer(void *slice, uint64_t request, pw_cycle now);
+
+/* l2_halves.c. Whether the SM of a request is nearer to the other half than that of this slice. */
+static inline bool pw_slice_is_far(const struct pw_slice *s, const struct pw_request *r)
+{
+    return s->memory->sm_far[r->source] != s->far;
+}
+
+/* The slice of the other half that keeps copies of this one's lines. */
+static inline struct pw_slice *pw_slice_mirror(const struct pw_slice *s)
+{
+    struct pw_memory *m = s->memory;
+    return &m->slices[s->far ? s->index - m->half_slices : s->index + m->half_slices];
+}
+
+enum pw_status pw_halves_init(struct pw_memory *m, struct pw_error *err);
+/* Takes a load or a store that is at the slice near its SM, whose line has its home in the other half. */
+void pw_copy_accept(struct pw_slice *s, struct pw_request *r, pw_cycle now);
+/* A line is written at its home, or leaves: the other half has no copy of it afterwards. */
+void pw_copy_drop(struct pw_slice *home, const struct pw_request *r);
+/* The home of a line sends what was asked for a copy. */
+void pw_copy_send(struct pw_slice *home, struct pw_request *r, pw_cycle now);
 
 /* Sends a request on its way to the DRAM queue of the slice's channel at time `at`. */
 void pw_memory_to_dram(struct pw_slice *s, struct pw_request *r, pw_cycle at);

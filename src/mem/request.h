@@ -18,6 +18,7 @@ enum pw_request_kind {
     PW_REQUEST_WALK,      /* a page-table read */
     PW_REQUEST_FETCH,     /* further sectors of a line for requests that wait at the L2 */
     PW_REQUEST_WRITEBACK, /* a dirty line on its way from the L2 to DRAM */
+    PW_REQUEST_COPY,      /* a read of one half of the L2 in the other (l2_halves.c); `source` is the slice that asks */
     /* Requests of the page manager (vm/page_manager.h), which at the L2 are what they are without this bit. */
     PW_REQUEST_MANAGER = 8,
     PW_REQUEST_MANAGER_WRITE = PW_REQUEST_MANAGER | PW_REQUEST_WRITE, /* of a page-table entry, or of a page it moves */

@@ -23,6 +23,10 @@ static const struct pw_option gpu_options[] = {
      "Core clock: the unit of simulated time.", false},
     {"launch_latency", PW_OPTION_CYCLES, offsetof(struct pw_gpu_config, launch_latency), 0, 10000000, "0", "cycles",
      NULL, "Cycles from the launch of a kernel to its first CTA.", false},
+    {"launch_work", PW_OPTION_CYCLES, offsetof(struct pw_gpu_config, launch_work), 0, 10000000, "0", "cycles", NULL,
+     "Cycles that the GPU itself is busy with a launch beside its CTAs; they follow the launch latency.", false},
+    {"cta_interval", PW_OPTION_NUMBER, offsetof(struct pw_gpu_config, cta_interval), 0, 10000, "0", "cycles", NULL,
+     "Mean cycles between the starts of two CTAs, over all SMs; 0: as many at once as there is room for.", false},
     {0}};
 
 static const char *const backing_names[] = {"in-turn", "one-by-one", NULL};

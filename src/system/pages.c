@@ -67,9 +67,24 @@ void pw_pages_destroy(struct pw_node *n)
     n->manager = NULL;
 }
 
-/* Tells of data that has come with its frames, once. */
-static void data_has_come(const struct pw_address_space *space, struct pw_range *r)
+/* The host has copied what lies in an allocation, if anything does, to the GPU. */
+static void pass_through_l2(struct pw_system *s, const struct pw_address_space *space, const struct pw_range *r)
 {
+    uint64_t left = r->bytes;
+    for (uint64_t page = r->first; page < r->outer && left; page++) {
+        struct pw_translation t = pw_page_table_lookup(space->table, (pw_vpn){page});
+        uint32_t bytes = left < PW_PAGE_BYTES ? (uint32_t)left : PW_PAGE_BYTES;
+        for (unsigned i = 0; t.present && i < s->node_count; i++)
+            pw_memory_copied(pw_gpu_memory(s->nodes[i].gpu), space->asid, t.frame, bytes);
+        left -= bytes;
+    }
+}
+
+/* Tells of data that has come with its frames, once. */
+static void data_has_come(struct pw_system *s, const struct pw_address_space *space, struct pw_range *r)
+{
+    if (s->config.gpu.l2.copies && !r->managed && !r->come)
+        pass_through_l2(s, space, r);
     for (unsigned i = 0; i < pw_physical_memories(space->physical); i++) {
         struct pw_page_manager *manager = pw_physical_memory_at(space->physical, i)->manager;
         if (manager && !r->managed && !r->come)
@@ -97,7 +112,7 @@ enum pw_status pw_pages_back(struct pw_system *s, unsigned first_app, unsigned c
     }
     for (unsigned i = 0; i < count; i++)
         for (size_t range = unmapped[i]; range < spaces[i].range_count; range++)
-            data_has_come(&spaces[i], &spaces[i].ranges[range]);
+            data_has_come(s, &spaces[i], &spaces[i].ranges[range]);
     return PW_OK;
 }
 
@@ -109,7 +124,7 @@ enum pw_status pw_pages_back_one(struct pw_app *a, pw_vaddr base, struct pw_erro
         status = pw_address_space_back(a->space, base, &shortage);
     while (status == PW_USER_ERROR && pw_apps_give_up(a->system));
     if (status == PW_OK)
-        data_has_come(a->space, pw_address_space_find(a->space, base));
+        data_has_come(a->system, a->space, pw_address_space_find(a->space, base));
     else
         *err = shortage;
     return status;

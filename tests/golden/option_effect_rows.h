@@ -16,6 +16,10 @@ struct setting {
 static const struct setting plain = {"mosaic", "gpu-mmu", GATHER, {"sm.count=2", "l1_tlb.base_entries=8"}};
 static const struct setting narrow = {
     "mosaic", "gpu-mmu", GATHER, {"sm.count=2", "l1_tlb.base_entries=8", "dram.channels=1", "l2.bytes=64KB"}};
+static const struct setting sectors = {
+    "mosaic", "gpu-mmu", GATHER, {"sm.count=2", "l1_tlb.base_entries=8", "l1d.sectored=on", "l2.sectored=on"}};
+static const struct setting halves = {
+    "mosaic", "gpu-mmu", GATHER, {"sm.count=4", "l1_tlb.base_entries=8", "l2.halves=on"}};
 static const struct setting stores = {
     "mosaic", "gpu-mmu", "vecadd:ctas=16:iterations=8", {"sm.count=2", "dram.channels=1", "l2.bytes=16KB"}};
 static const struct setting tiles = {"mosaic", "gpu-mmu", "MM:scale=0.02", {"sm.count=1"}};
@@ -158,6 +162,8 @@ static const struct row rows[] = {
     {"place.remote", &four_gpus, "direct", "migrate"},
     {"gpu.clock_mhz", &plain, "1000", "1100"},
     {"gpu.launch_latency", &plain, "0", "100"},
+    {"gpu.launch_work", &plain, "0", "100"},
+    {"gpu.cta_interval", &plain, "0", "100"},
     {"sm.count", &plain, "2", "3"},
     {"sm.schedulers", &plain, "1", "2"},
     {"sm.schedule", &plain, "gto", "rr"},
@@ -166,7 +172,10 @@ static const struct row rows[] = {
     {"sm.threads", &plain, "2048", "256"},
     {"sm.shared_bytes", &tiles, "48KB", "2KB"},
     {"sm.registers", &tiles, "65536", "8192"},
+    {"sm.register_unit", &tiles, "1", "256"},
     {"sm.dependency_latency", &plain, "1", "30"},
+    {"sm.issue_interval", &plain, "1", "5"},
+    {"sm.barrier_latency", &tiles, "0", "100"},
     {"sm.loads_per_warp", &stores, "32", "1"},
     {"sm.lsu_queue", &plain, "8", "1"},
     {"sm.stores", &stores, "64", "1"},
@@ -310,6 +319,7 @@ static const struct row rows[] = {
     {"l1d.mshrs", &plain, "64", "1"},
     {"l1d.sectored", &plain, "off", "on"},
     {"l1d.write", &reused, "evict", "update"},
+    {"l1d.launch_empties", &reused, "off", "on"},
     {"xbar.latency", &plain, "10", "20"},
     {"xbar.bytes_per_cycle", &plain, "32", "16"},
     {"l2.bytes", &plain, "2MB", "64KB"},
@@ -320,6 +330,12 @@ static const struct row rows[] = {
     {"l2.path", &plain, "0", "20"},
     {"l2.mshrs", &narrow, "128", "1"},
     {"l2.sectored", &plain, "off", "on"},
+    {"l2.bytes_per_cycle", &narrow, "0", "32"},
+    {"l2.fetch_bytes", &sectors, "32", "64"},
+    {"l2.mixed_sets", &narrow, "off", "on"},
+    {"l2.halves", &plain, "off", "on"},
+    {"l2.far_latency", &halves, "10", "20"},
+    {"l2.copies", &plain, "off", "on"},
     {"l2.partition", &two_apps, "shared", "by-app"},
     {"l2.walks", &plain, "always", "never"},
     {"l2.walks.epoch", &sparse_tables, "100000", "1000"},

@@ -48,11 +48,13 @@ static void unloaded_latency_of_a_load_is_the_sum_of_its_parts(void **state)
     for (unsigned m = 0; m < 4; m++) {
         struct timed t = ideal();
         t.machine = machines[m];
+        t.sets[0] = "l2.halves=off";
+        t.sets[1] = "l2.copies=off";
         t.kernel = chain;
         t.prepare = choose_row_mate;
         struct pw_gpu_config c = config_of(t);
         t.n[0] = 1;
-        pw_cycle closed = form_dram_load(&c, c.launch_latency + c.l1_tlb.tlb.latency, ROW_CLOSED);
+        pw_cycle closed = form_dram_load(&c, c.launch_latency + c.launch_work + c.l1_tlb.tlb.latency, ROW_CLOSED);
         assert_int_equal(timed_cycles(t), closed);
         t.n[0] = 2;
         pw_cycle open = form_dram_load(&c, closed + c.l1_tlb.tlb.latency, ROW_OPEN);

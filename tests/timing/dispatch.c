@@ -2,6 +2,8 @@
  * and in which order that was. */
 #include "timed.h"
 
+#include <stdio.h>
+
 enum { CTAS = 96, DEPENDENCY = 9 };
 
 struct log {
@@ -54,6 +56,86 @@ static void a_launch_begins_after_the_launch_latency(void **state)
     assert_int_equal(timed_cycles(t), 3 * 5000);
     t.sets[0] = "gpu.launch_latency=0"; /* the three exits take a cycle each */
     assert_int_equal(timed_cycles(t), 2);
+}
+
+static void the_gpus_own_part_of_a_launch_comes_after_the_latency(void **state)
+{
+    (void)state;
+    struct log log;
+    struct timed t = with_log(&log, nothing);
+    t.launches = 3;
+    t.sets[0] = "gpu.launch_latency=70";
+    t.sets[1] = "gpu.launch_work=30";
+    assert_int_equal(timed_cycles(t), 3 * 100);
+}
+
+/* CTA i starts at ceil(i * interval), on the next SM that has room. */
+static void ctas_start_one_after_the_other_at_the_interval(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set;
+        uint32_t quarters;
+    } cases[] = {{"gpu.cta_interval=1", 4}, {"gpu.cta_interval=1.25", 5}, {"gpu.cta_interval=40", 160}};
+    for (unsigned i = 0; i < 3; i++) {
+        struct log log;
+        struct timed t = with_log(&log, nothing);
+        t.ctas = 32;
+        t.sets[0] = "sm.count=4";
+        t.sets[1] = cases[i].set;
+        timed_run(&t);
+        timed_end(&t);
+        for (uint32_t cta = 0; cta < 32; cta++) {
+            assert_int_equal(log.order[cta], cta);
+            assert_int_equal(log.begun[cta], (cta * cases[i].quarters + 3) / 4);
+        }
+    }
+}
+
+/* Where there is no room, a CTA comes as before in the cycle of an exit, but no sooner than its interval. */
+static void an_interval_lets_no_cta_come_before_there_is_room(void **state)
+{
+    (void)state;
+    for (uint64_t interval = 1; interval < 200; interval += 99) {
+        char set[32];
+        snprintf(set, sizeof set, "gpu.cta_interval=%u", (unsigned)interval);
+        struct log log;
+        struct timed t = with_log(&log, visit);
+        t.ctas = 5;
+        t.n[0] = 100;
+        t.sets[0] = "sm.count=1";
+        t.sets[1] = "sm.ctas=1";
+        t.sets[2] = set;
+        timed_run(&t);
+        timed_end(&t);
+        uint64_t stay = 100 - 1 + DEPENDENCY + 1; /* from a CTA's first instruction to its exit */
+        pw_cycle expected = 0;
+        for (uint32_t cta = 1; cta < 5; cta++) {
+            pw_cycle exit = expected + (cta > 1 && interval <= stay) + stay; /* the exit before takes a cycle */
+            expected = exit > expected + interval ? exit : expected + interval;
+            assert_int_equal(log.begun[cta], expected);
+        }
+    }
+}
+
+/* 10 registers a thread: 3 CTAs of a warp fit into 1,024 exactly, in eights 2 do. */
+static void registers_are_rounded_up_to_their_unit(void **state)
+{
+    (void)state;
+    static const char *const units[] = {"sm.register_unit=1", "sm.register_unit=8"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct log log;
+        struct timed t = with_log(&log, visit);
+        t.ctas = 6;
+        t.n[0] = 100;
+        t.registers = 10;
+        t.sets[0] = "sm.count=1";
+        t.sets[1] = "sm.registers=1024";
+        t.sets[2] = units[i];
+        timed_run(&t);
+        timed_end(&t);
+        assert_int_equal(log.most, 3 - i);
+    }
 }
 
 /* The CTA's own page, shared with the CTA `SMs` further on. */
@@ -216,6 +298,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_launch_begins_after_the_launch_latency),
+        cmocka_unit_test(the_gpus_own_part_of_a_launch_comes_after_the_latency),
+        cmocka_unit_test(ctas_start_one_after_the_other_at_the_interval),
+        cmocka_unit_test(an_interval_lets_no_cta_come_before_there_is_room),
+        cmocka_unit_test(registers_are_rounded_up_to_their_unit),
         cmocka_unit_test(ctas_go_round_the_sms_in_order),
         cmocka_unit_test(the_next_cta_comes_when_a_slot_is_free),
         cmocka_unit_test(a_busy_sm_is_passed_over),

@@ -41,6 +41,30 @@ static void a_run_of_arithmetic_takes_a_cycle_each_and_its_user_the_dependency_l
     assert_int_equal(timed_cycles(kepler), 5);
 }
 
+/* The instructions of a run come at their distance, a fraction of a cycle included; another warp fills the gaps. */
+static void a_run_of_one_warp_leaves_gaps_that_another_fills(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set;
+        uint64_t quarters;
+    } cases[] = {{"sm.issue_interval=1", 4}, {"sm.issue_interval=3", 12}, {"sm.issue_interval=3.25", 13}};
+    for (unsigned i = 0; i < 3; i++)
+        for (uint64_t n = 1; n < 40; n += 7) {
+            struct timed t = one_sm(two_runs, 1);
+            t.sets[1] = cases[i].set;
+            t.n[0] = n;
+            pw_cycle alone = n - 1 + (n - 1) * (cases[i].quarters - 4) / 4 + DEPENDENCY;
+            assert_int_equal(timed_cycles(t), alone);
+            t.threads = 2 * PW_WARP_LANES; /* the second warp's run begins when the first one's has issued */
+            pw_cycle both = n + alone;
+            assert_int_equal(timed_cycles(t), both);
+            t.sets[2] = "sm.schedule=rr"; /* one by one, each waits for whole cycles */
+            t.threads = PW_WARP_LANES;
+            assert_int_equal(timed_cycles(t), (n - 1) * (cases[i].quarters / 4) + DEPENDENCY);
+        }
+}
+
 /* Warp n[0] has a chain of n[1] dependent instructions, the others one instruction each. */
 static void chain_in_one_warp(struct pw_warp *w, struct timed *t)
 {
@@ -159,6 +183,18 @@ static void nobody_passes_a_barrier_before_the_last_has_come(void **state)
 }
 
 /* Warp 0 waits at the barrier, warp 1 exits without it. */
+static void a_barrier_holds_its_warps_for_its_latency(void **state)
+{
+    (void)state;
+    struct timed t = one_sm(meet, 4);
+    t.sets[1] = "sm.barrier_latency=0";
+    pw_cycle without = timed_cycles(t);
+    t.sets[1] = "sm.barrier_latency=1";
+    assert_int_equal(timed_cycles(t), without); /* the cycle in which the last one issues */
+    t.sets[1] = "sm.barrier_latency=77";
+    assert_int_equal(timed_cycles(t), without + 76);
+}
+
 static void meet_or_leave(struct pw_warp *w, struct timed *t)
 {
     (void)t;
@@ -282,11 +318,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_of_arithmetic_takes_a_cycle_each_and_its_user_the_dependency_latency),
+        cmocka_unit_test(a_run_of_one_warp_leaves_gaps_that_another_fills),
         cmocka_unit_test(the_oldest_warp_goes_first),
         cmocka_unit_test(round_robin_alternates_where_greedy_stays),
         cmocka_unit_test(a_greedy_scheduler_stays_with_a_warp_that_can_go_on),
         cmocka_unit_test(schedulers_work_side_by_side),
         cmocka_unit_test(nobody_passes_a_barrier_before_the_last_has_come),
+        cmocka_unit_test(a_barrier_holds_its_warps_for_its_latency),
         cmocka_unit_test(a_warp_that_has_exited_is_not_waited_for),
         cmocka_unit_test(waiting_for_all_but_the_youngest_load_does_not_wait_for_it),
         cmocka_unit_test(a_warp_has_no_more_loads_in_flight_than_it_may),

@@ -88,8 +88,9 @@ static void mistakes_are_user_errors_that_say_what_to_do(void **state)
         {"HS:valeus=off", "workload HS has no parameter 'valeus'; did you mean values? (it has side iterations pyramid "
                           "values scale instructions)"},
         {"HS:q=1", "workload HS has no parameter 'q' (it has side iterations pyramid values scale instructions)"},
-        {"hotspot:instructions=1", "workload hotspot has no parameter 'instructions' (it has side iterations pyramid "
-                                   "values scale)"},
+        {"hotspot:instructions=1",
+         "workload hotspot has no parameter 'instructions' (it has side iterations pyramid code "
+         "values scale)"},
         {"HS:side", "workload HS: 'side' is not key=value"},
         {"HS:", "workload HS: a parameter is missing beside a ':'; give key=value there, or leave the ':' out"},
         {"HS::", "workload HS: a parameter is missing beside a ':'; give key=value there, or leave the ':' out"},

@@ -53,6 +53,7 @@ static void alu_main(struct pw_host *h, const void *parameters)
     struct arguments g = {.n = pw_grid_stride_elements(h, p)};
     if (pw_host_values(h))
         g.result = pw_host_keep(h, threads * sizeof *g.result);
+    pw_host_plan(h, 1);
     pw_grid_stride_launch(h, p, "alu", alu_kernel, &g);
 
     if (pw_host_verifying(h)) {

@@ -81,6 +81,7 @@ static void gather_main(struct pw_host *h, const void *parameters)
     uint32_t *index = g.index.data;
     for (uint64_t i = 0; index && i < g.n; i++)
         index[i] = (uint32_t)index_of(&g, i);
+    pw_host_plan(h, 1);
     pw_grid_stride_launch(h, &p->loop, "gather", gather_kernel, &g);
 
     if (pw_host_verifying(h)) {

@@ -2,7 +2,8 @@
  *
  * Kept: launch geometry, layout and order of accesses, both loads in flight before the first use, and the instruction
  * counts of the compiled loop (5 before it, 10 per iteration of which 3 are memory, 1 exit). Left out: nothing. Beside
- * the original: `protect` takes from the kernel the right to write what it only reads, or what it writes. */
+ * the original: `protect` takes from the kernel the right to write what it only reads, or what it writes; `launches`
+ * repeats it, as measurements do. */
 #include "workload/runtime/grid_stride.h"
 #include "workload/runtime/inputs.h"
 
@@ -10,7 +11,7 @@ enum { PROTECT_NONE, PROTECT_INPUTS, PROTECT_ALL };
 
 struct parameters {
     struct pw_grid_stride loop;
-    uint32_t protect;
+    uint32_t protect, launches;
 };
 
 struct arguments {
@@ -71,7 +72,9 @@ static void vecadd_main(struct pw_host *h, const void *parameters)
         b[i] = pw_hash_unit(hash << 24);
     }
     protect(h, &g, chosen->protect);
-    pw_grid_stride_launch(h, p, "vecadd", vecadd_kernel, &g);
+    pw_host_plan(h, chosen->launches);
+    for (uint32_t i = 0; i < chosen->launches; i++)
+        pw_grid_stride_launch(h, p, "vecadd", vecadd_kernel, &g);
 
     const float *c = g.c.data;
     if (pw_host_verifying(h) && a && b && c) {
@@ -88,6 +91,8 @@ static const struct pw_option rows[] = {PW_GRID_STRIDE_ROWS("30"),
                                          "none", "", (const char *const[]){"none", "inputs", "all", NULL},
                                          "arrays that the kernel may only read; all: its first store stops the run",
                                          false},
+                                        {"launches", PW_OPTION_COUNT, offsetof(struct parameters, launches), 1, 1e6,
+                                         "1", "launches", NULL, "times the same is done", false},
                                         {0}};
 
 const struct pw_workload pw_workload_vecadd = {

@@ -7,7 +7,9 @@
  * default is larger, for the footprint of Mosaic's mix.
  * Simplified: inputs are random instead of read from a file. Instruction counts are estimates for compiled code: 60 for
  * coordinates and the four divisions, 24 for the valid range, per step 12 for the masks and 20 for a cell (6 reads of
- * shared memory, 13 of arithmetic, 1 write). */
+ * shared memory, 13 of arithmetic, 1 write). With code=sm_90 hotspot has the registers that an
+ * H200 reports, and counts read off the machine code that nvcc 13 makes of a rewritten kernel; that of the valid range
+ * and the divisions is then what the total of an H200 leaves (data/hw/h200-programs.csv). */
 #include "workload/runtime/host.h"
 #include "workload/runtime/inputs.h"
 #include "workload/runtime/tile.h"
@@ -16,8 +18,18 @@
 
 enum { BLOCK = PW_TILE_WIDTH, MAX_PYRAMID = (BLOCK - 1) / 2 };
 
+/* What the code between two accesses or barriers has in instructions. */
+struct counts {
+    uint32_t before, loaded, range, masks, cell, copy, end;
+};
+
+enum { CODE_ESTIMATE, CODE_SM_90, CODE_COUNT };
+
+static const struct counts counts_of[CODE_COUNT] = {{60, 2, 24, 12, 20, 3, 3}, {40, 2, 75, 15, 26, 8, 5}};
+
 struct parameters {
     uint32_t size, iterations, pyramid;
+    uint32_t code;
 };
 
 struct coefficients {
@@ -28,6 +40,7 @@ struct arguments {
     struct pw_array power, from, to;
     struct coefficients c;
     int32_t size, border, steps;
+    const struct counts *counts;
 };
 
 struct tile {
@@ -85,6 +98,7 @@ static void hotspot_kernel(struct pw_warp *w, const void *arguments)
 {
     const struct arguments *g = arguments;
     struct tile *t = w->shared;
+    const struct counts *n = g->counts;
     bool values = g->from.data;
     int32_t small = BLOCK - 2 * g->steps;
     int32_t top = small * (int32_t)w->cta.y - g->border, left = small * (int32_t)w->cta.x - g->border;
@@ -93,26 +107,26 @@ static void hotspot_kernel(struct pw_warp *w, const void *arguments)
     int64_t first = (int64_t)(top + row) * g->size + left;
 
     uint32_t inside = pw_tile_mask(row, columns.first, columns.end, rows.first, rows.end);
-    pw_compute(w, 60);
+    pw_compute(w, n->before);
     pw_access_tile(w, PW_OP_LOAD, inside, &g->from, first, g->size);
     pw_access_tile(w, PW_OP_LOAD, inside, &g->power, first, g->size);
     if (values)
         load_tile(g, t, inside, row, first);
     pw_use(w);
-    pw_compute(w, 2);
+    pw_compute(w, n->loaded);
     pw_barrier(w);
-    pw_compute(w, 24);
+    pw_compute(w, n->range);
 
     uint32_t computed = 0;
     for (int32_t i = 0; i < g->steps; i++) {
         computed = inside & pw_tile_mask(row, i + 1, BLOCK - i - 1, i + 1, BLOCK - i - 1);
-        pw_compute(w, computed ? 12 + 20 : 12);
+        pw_compute(w, computed ? n->masks + n->cell : n->masks);
         if (values)
             compute_tile(&g->c, t, computed, row, rows, columns);
         pw_barrier(w);
         if (i == g->steps - 1)
             break;
-        pw_compute(w, 3);
+        pw_compute(w, n->copy);
         if (values)
             PW_FOR_LANES(lane, computed)
             {
@@ -122,7 +136,7 @@ static void hotspot_kernel(struct pw_warp *w, const void *arguments)
         pw_barrier(w);
     }
 
-    pw_compute(w, 3);
+    pw_compute(w, n->end);
     pw_access_tile(w, PW_OP_STORE, computed, &g->to, first, g->size);
     if (values)
         PW_FOR_LANES(lane, computed)
@@ -179,7 +193,10 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
     if (blocks * blocks > UINT32_MAX)
         pw_host_fail(h, "a grid of %llu x %llu CTAs is too large; use a smaller side or a lower pyramid",
                      (unsigned long long)blocks, (unsigned long long)blocks);
-    struct arguments g = {.size = (int32_t)size, .border = (int32_t)p->pyramid, .c = coefficients_of((uint32_t)size)};
+    struct arguments g = {.size = (int32_t)size,
+                          .border = (int32_t)p->pyramid,
+                          .c = coefficients_of((uint32_t)size),
+                          .counts = &counts_of[p->code]};
     struct pw_array temperature[] = {pw_alloc(h, "temperature", cells, sizeof(float)),
                                      pw_alloc(h, "temperature_next", cells, sizeof(float))};
     g.from = temperature[0];
@@ -205,7 +222,7 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
                                          .grid = {(uint32_t)blocks, (uint32_t)blocks, 1},
                                          .block = {BLOCK, BLOCK, 1},
                                          .shared_bytes = sizeof(struct tile),
-                                         .registers = 36,
+                                         .registers = p->code == CODE_SM_90 ? 34 : 36,
                                          .kernel = hotspot_kernel,
                                          .arguments = &g});
         pw_swap_arrays(&g.from, &g.to);
@@ -217,13 +234,32 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
     pw_free(h, &temperature[1]);
 }
 
-static const struct pw_option rows[] = {
-    {"side", PW_OPTION_COUNT, offsetof(struct parameters, size), 1, 1 << 20, "1536", "cells", NULL, "side of the grid",
-     false},
-    {"iterations", PW_OPTION_COUNT, offsetof(struct parameters, iterations), 1, 0, "3", "steps", NULL, "time steps",
-     false},
-    {"pyramid", PW_OPTION_COUNT, offsetof(struct parameters, pyramid), 1, MAX_PYRAMID, "2", "steps", NULL,
-     "time steps per launch", false},
+#define COMMON_ROWS                                                                                                      \
+    {                                                                                                                    \
+        "side",                                                                                                          \
+        PW_OPTION_COUNT,                                                                                                 \
+        offsetof(struct parameters, size),                                                                               \
+        1,                                                                                                               \
+        1 << 20,                                                                                                         \
+        "1536",                                                                                                          \
+        "cells",                                                                                                         \
+        NULL,                                                                                                            \
+        "side of the grid",                                                                                              \
+        false},                                                                                                          \
+        {"iterations", PW_OPTION_COUNT, offsetof(struct parameters, iterations), 1, 0, "3", "steps", NULL, "time steps", \
+         false},                                                                                                         \
+    {                                                                                                                    \
+        "pyramid", PW_OPTION_COUNT, offsetof(struct parameters, pyramid), 1, MAX_PYRAMID, "2", "steps", NULL,            \
+            "time steps per launch", false                                                                               \
+    }
+
+static const struct pw_option rows[] = {COMMON_ROWS, {0}};
+
+static const struct pw_option hotspot_rows[] = {
+    COMMON_ROWS,
+    {"code", PW_OPTION_CHOICE, offsetof(struct parameters, code), 0, 0, "estimate", "",
+     (const char *const[]){"estimate", "sm_90", NULL},
+     "whose instruction counts: an estimate, or close to those of an H200", false},
     {0},
 };
 
@@ -252,7 +288,7 @@ const struct pw_workload pw_workload_hotspot = {
     .suite = "Rodinia",
     .papers = "compression uvm",
     .summary = summary,
-    .parameters = rows,
+    .parameters = hotspot_rows,
     .presets = presets,
     .parameters_bytes = sizeof(struct parameters),
     .main = hotspot_main,

@@ -47,7 +47,6 @@ static inline uint64_t pw_grid_stride_elements(const struct pw_host *h, const st
 static inline void pw_grid_stride_launch(struct pw_host *h, const struct pw_grid_stride *p, const char *name,
                                          pw_kernel_fn *kernel, const void *arguments)
 {
-    pw_host_plan(h, 1);
     pw_launch(h, &(struct pw_launch){.name = name,
                                      .grid = {p->ctas, 1, 1},
                                      .block = {p->warps * PW_WARP_LANES, 1, 1},
