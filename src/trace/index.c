@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-uint32_t pw_launch_ctas(const struct pw_trace_event *launch)
+uint32_t pw_recorded_ctas(const struct pw_trace_event *launch)
 {
     uint64_t ctas = (uint64_t)launch->grid.x * launch->grid.y;
     const struct pw_dim3 *b = &launch->block;
@@ -22,7 +22,7 @@ uint32_t pw_launch_ctas(const struct pw_trace_event *launch)
     return threads && threads <= PW_CTA_THREADS ? (uint32_t)(ctas * launch->grid.z) : 0;
 }
 
-uint32_t pw_launch_warps(const struct pw_trace_event *launch)
+uint32_t pw_recorded_warps(const struct pw_trace_event *launch)
 {
     return (launch->block.x * launch->block.y * launch->block.z + PW_WARP_LANES - 1) / PW_WARP_LANES;
 }
@@ -220,7 +220,7 @@ static bool read_launch(struct reading *r, struct pw_trace_event *e, size_t numb
     l.checksum = pw_take_fixed(&r->in);
     r->place = pw_part_end(&l.table);
     r->index->launches[r->index->launch_count++] = l;
-    return !r->in.bad && pw_part_is_sound(&l.table) && pw_launch_ctas(e);
+    return !r->in.bad && pw_part_is_sound(&l.table) && pw_recorded_ctas(e);
 }
 
 /* Room for one more of each: there are no more than the bytes that were read, whatever their number is said to be. */

@@ -33,9 +33,9 @@ enum pw_status pw_index_read(struct pw_index *index, uint8_t *raw, size_t bytes,
 void pw_index_release(struct pw_index *index);
 
 /* CTAs of a launch; 0 when its geometry is impossible. */
-uint32_t pw_launch_ctas(const struct pw_trace_event *launch);
+uint32_t pw_recorded_ctas(const struct pw_trace_event *launch);
 /* Warps of each of its CTAs. */
-uint32_t pw_launch_warps(const struct pw_trace_event *launch);
+uint32_t pw_recorded_warps(const struct pw_trace_event *launch);
 /* Whether flags of an event say something. */
 bool pw_event_flags_are_known(const struct pw_trace_event *event);
 

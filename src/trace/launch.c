@@ -19,7 +19,7 @@ enum pw_status pw_trace_launch_open(struct pw_trace *t, uint32_t launch, struct 
         goto out;
     }
     *l = (struct pw_trace_launch){
-        .trace = t, .number = launch, .ctas = pw_launch_ctas(event), .warps = pw_launch_warps(event)};
+        .trace = t, .number = launch, .ctas = pw_recorded_ctas(event), .warps = pw_recorded_warps(event)};
     status = pw_unpack(t->unpacker, &place->table, "a launch's table", raw, &l->checksum, err);
     if (status != PW_OK)
         goto out;

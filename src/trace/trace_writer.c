@@ -206,7 +206,7 @@ void pw_trace_write_launch(struct pw_trace_writer *w, const struct pw_trace_even
     end_launch(w);
     if (!sound(w))
         return;
-    uint32_t ctas = pw_launch_ctas(launch);
+    uint32_t ctas = pw_recorded_ctas(launch);
     if (!ctas) {
         pw_error_set(&w->err, PW_USER_ERROR, "%s: kernel %s has a grid of %u x %u x %u and blocks of %u x %u x %u",
                      w->file.path, launch->name, launch->grid.x, launch->grid.y, launch->grid.z, launch->block.x,
@@ -232,7 +232,7 @@ void pw_trace_write_launch(struct pw_trace_writer *w, const struct pw_trace_even
     add_event(w, &event);
     pw_blocks_out_begin(&w->blocks);
     w->ctas = ctas;
-    w->cta_warps = pw_launch_warps(launch);
+    w->cta_warps = pw_recorded_warps(launch);
     pw_warps_out_begin(&w->warps, w->cta_warps);
 }
 

@@ -91,8 +91,17 @@ printf 'MEMTRACE: CTX 0x1 - grid_launch_id 0 - CTA 0,0,0 - warp 0 - LDG.E - %s\n
 metrics trace:mem.txt nvbit.json
 check "NVBit's mem_trace can be replayed" [ -s nvbit.json ]
 
-# What a stored run depends on.
-digest() { "$pagewalk" compare -m volta -d gpu-mmu -w "$1" --db runs.db --quiet >/dev/null 2>.stderr; }
+# What a stored run depends on: every file of a list.
+stored() { # counts the runs that comparing the trace leaves in the store
+  "$pagewalk" compare -m volta -d gpu-mmu -w trace:auto/kernelslist.g --against none --db runs.db --quiet >.stdout 2>.stderr &&
+    "$pagewalk" export --db runs.db --json - | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))'
+}
+first=$(stored)
+again=$(stored)
+sed -i '0,/FADD/s//FMUL/' auto/kernel-1.traceg
+changed=$(stored)
+check 'a run of a trace is kept, and made anew when a kernel of its list has changed' \
+  [ "$first $again $changed" = '1 1 2' ]
 
 # Mistakes.
 fails 'a file that is not there' 2 'absent.pwt' run -m volta -w trace:absent.pwt

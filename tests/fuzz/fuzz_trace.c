@@ -166,7 +166,7 @@ static void check_events(const struct pw_trace *t)
         const struct pw_trace_event *e = &events[i];
         require(e->kind < PW_TRACE_EVENT_KIND_COUNT && e->name && pw_event_flags_are_known(e));
         if (e->kind == PW_TRACE_LAUNCH) {
-            require(pw_launch_ctas(e) && pw_launch_warps(e) >= 1 && pw_launch_warps(e) <= PW_CTA_WARPS);
+            require(pw_recorded_ctas(e) && pw_recorded_warps(e) >= 1 && pw_recorded_warps(e) <= PW_CTA_WARPS);
             continue;
         }
         require(e->bytes && e->address < PW_TRACE_ADDRESS_END && e->bytes <= PW_TRACE_ADDRESS_END - e->address);

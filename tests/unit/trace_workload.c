@@ -1,0 +1,168 @@
+/* A trace as a workload: what results say of a sample, what a stored run of it depends on, where its memory lies, and
+ * a kernel that cannot go on. */
+#include "system/inputs.h"
+#include "trace_fixture.h"
+#include "workload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "metric.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static char path[] = "/tmp/pagewalk-workload-XXXXXX";
+static char text[64];
+
+static int make_path(void **state)
+{
+    (void)state;
+    int fd = mkstemp(path);
+    snprintf(text, sizeof text, "trace:%s", path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_path(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+static void allocate(struct pw_trace_writer *w, enum pw_trace_memory memory, uint64_t address, uint64_t bytes)
+{
+    pw_trace_write_event(
+        w, &(struct pw_trace_event){
+               .kind = PW_TRACE_ALLOC, .memory = (uint8_t)memory, .address = address, .bytes = bytes, .name = "array"});
+}
+
+/* One warp that reads a word at each address, one after the other. */
+static void write_trace(enum pw_trace_memory memory, const uint64_t *allocations, const uint64_t *addresses,
+                        size_t count, uint32_t sample)
+{
+    struct pw_trace_writer *w;
+    struct pw_error err;
+    assert_ok(pw_trace_writer_open(path, &w, &err), &err);
+    pw_trace_writer_set_origin(w, &(struct pw_trace_origin){"test", "test", "", sample, 1});
+    for (size_t i = 0; i < count; i++)
+        if (allocations[i])
+            allocate(w, memory, allocations[i], MIB / 2);
+    pw_trace_write_launch(
+        w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}});
+    for (size_t i = 0; i < count; i++) {
+        const struct pw_op op = {
+            .kind = PW_OP_LOAD, .form = PW_FORM_LANES, .bytes = 4, .loads_in_flight = 0, .count_or_mask = 1};
+        assert_true(pw_trace_write_op(w, 0, 0, &op, &addresses[i]));
+    }
+    assert_ok(pw_trace_writer_finish(w, NULL, &err), &err);
+}
+
+static struct pw_result *run(const char *machine, const char *design)
+{
+    struct pw_result *r = NULL;
+    struct pw_error err = {0};
+    const struct pw_run_spec spec = {.machine = machine, .design = design, .workload = text};
+    assert_ok(pw_run(&spec, &r, &err), &err);
+    return r;
+}
+
+static void a_sample_is_said_in_every_result(void **state)
+{
+    (void)state;
+    const uint64_t at = 10 * MIB;
+    write_trace(PW_TRACE_DEVICE, &at, &at, 1, 16);
+    struct pw_result *r = run("mosaic", "gpu-mmu");
+    assert_non_null(r->made.note);
+    assert_non_null(strstr(r->made.note, "one CTA in 16"));
+    pw_result_free(r);
+    write_trace(PW_TRACE_DEVICE, &at, &at, 1, 1);
+    r = run("mosaic", "gpu-mmu");
+    assert_true(!r->made.note || !strstr(r->made.note, "CTA"));
+    pw_result_free(r);
+}
+
+static void small_allocations_of_one_page_share_a_page(void **state)
+{
+    (void)state;
+    /* Two in one piece of 2 MiB, one in another. */
+    const uint64_t allocations[] = {10 * MIB, 11 * MIB, 32 * MIB};
+    write_trace(PW_TRACE_DEVICE, allocations, allocations, 3, 1);
+    struct pw_result *r = run("h200", "gpu-mmu-2m");
+    assert_int_equal(metric(r, "gpu0.walk.count"), 2);
+    pw_result_free(r);
+}
+
+static void pinned_host_memory_is_read_where_it_is(void **state)
+{
+    (void)state;
+    const uint64_t at = 10 * MIB;
+    write_trace(PW_TRACE_HOST, &at, &at, 1, 1);
+    struct pw_result *r = run("h200", "uvm-nvidia");
+    assert_int_equal(metric(r, "gpu0.uvm.pages_in"), 0);
+    assert_int_equal(metric(r, "gpu0.uvm.remote_reads"), 1);
+    pw_result_free(r);
+    write_trace(PW_TRACE_DEVICE, &at, &at, 1, 1);
+    r = run("h200", "uvm-nvidia");
+    assert_true(metric(r, "gpu0.uvm.pages_in") > 0);
+    pw_result_free(r);
+}
+
+static void a_run_is_identified_by_what_is_in_the_file(void **state)
+{
+    (void)state;
+    const uint64_t one = 10 * MIB, other = 10 * MIB + 4;
+    char *first, *second, *third;
+    struct pw_error err = {0};
+    write_trace(PW_TRACE_DEVICE, &one, &one, 1, 1);
+    assert_ok(pw_run_workload(text, &first, &err), &err);
+    write_trace(PW_TRACE_DEVICE, &one, &other, 1, 1);
+    assert_ok(pw_run_workload(text, &second, &err), &err);
+    write_trace(PW_TRACE_DEVICE, &one, &one, 1, 1);
+    assert_ok(pw_run_workload(text, &third, &err), &err);
+    assert_string_not_equal(first, second);
+    assert_string_equal(first, third);
+    free(first);
+    free(second);
+    free(third);
+}
+
+static void cannot_go_on(struct pw_warp *w, const void *arguments)
+{
+    (void)arguments;
+    struct pw_error err;
+    pw_compute(w, 1);
+    if (w->index == 1) {
+        pw_error_set(&err, PW_USER_ERROR, "warp 1 has had enough");
+        pw_warp_fail(w, &err);
+        return;
+    }
+    pw_barrier(w);
+}
+
+static void failing_main(struct pw_host *h, const void *parameters)
+{
+    (void)parameters;
+    pw_launch(h, &(struct pw_launch){.name = "k", .grid = {2, 1, 1}, .block = {96, 1, 1}, .kernel = cannot_go_on});
+}
+
+static void a_kernel_that_fails_ends_its_program(void **state)
+{
+    (void)state;
+    TEST_PROGRAM(program, failing_main);
+    struct pw_functional_counts counts;
+    struct pw_error err;
+    assert_int_equal(pw_functional_run(&program, 1, false, NULL, NULL, &counts, &err), PW_USER_ERROR);
+    assert_string_equal(err.message, "warp 1 has had enough");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sample_is_said_in_every_result),
+        cmocka_unit_test(small_allocations_of_one_page_share_a_page),
+        cmocka_unit_test(pinned_host_memory_is_read_where_it_is),
+        cmocka_unit_test(a_run_is_identified_by_what_is_in_the_file),
+        cmocka_unit_test(a_kernel_that_fails_ends_its_program),
+    };
+    return cmocka_run_group_tests(tests, make_path, remove_path);
+}
