@@ -6,8 +6,7 @@
  * wrong moment; it becomes an allocation that lives just until allocations change, so that it never overlaps another.
  *
  * Ranges are from the first to the last byte that is touched in 2 MiB blocks that lie side by side, so that they hold
- * addresses that nobody touches, too. One ends at a border of blocks where the page before it is not touched and the
- * page behind it is: large allocations begin there, and the end of the one before is seldom as even. */
+ * addresses that nobody touches, too. */
 #include "sim/grow.h"
 #include "sim/types.h"
 #include "trace/strays.h"
@@ -56,30 +55,15 @@ static int in_order(const void *a, const void *b)
     return (p->first > q->first) - (p->first < q->first);
 }
 
-/* Whether two touched spans, in order of address, are of one allocation. */
-static bool belong_together(const struct span *last, const struct span *next)
-{
-    uint64_t border = next->first >> PW_STRAY_SHIFT << PW_STRAY_SHIFT;
-    if (last->end > border)
-        return true;
-    bool begins_there = next->first - border < PW_PAGE_BYTES, ends_there = border - last->end < PW_PAGE_BYTES;
-    return last->end > border - (UINT64_C(1) << PW_STRAY_SHIFT) && (ends_there || !begins_there);
-}
-
-static bool overlap(const struct span *last, const struct span *next)
-{
-    return next->first <= last->end;
-}
-
-/* Sorts spans, and joins those of one change that are one. */
-static void join(struct spans *s, bool (*are_one)(const struct span *last, const struct span *next))
+/* Sorts spans, and joins those of one change that overlap or whose blocks are the same or side by side. */
+static void join(struct spans *s, unsigned shift)
 {
     if (s->count)
         qsort(s->items, s->count, sizeof *s->items, in_order);
     size_t kept = 0;
     for (size_t i = 0; i < s->count; i++) {
         struct span *last = kept ? &s->items[kept - 1] : NULL, next = s->items[i];
-        if (last && last->change == next.change && are_one(last, &next))
+        if (last && last->change == next.change && next.first >> shift <= ((last->end - 1) >> shift) + 1)
             last->end = next.end > last->end ? next.end : last->end;
         else
             s->items[kept++] = next;
@@ -212,7 +196,7 @@ static void find_spans(struct merging *m, const struct pw_trace_event *events, s
                      (struct span){.first = events[i].address, .end = events[i].address + events[i].bytes});
             m->recorded_so_far++;
         }
-    join(&m->recorded, overlap);
+    join(&m->recorded, 0);
     for (const struct pw_stray_block *b = m->strays->newest; b; b = b->before)
         if (b->first < b->end)
             add_span(m, &m->runs, (struct span){.first = b->first, .end = b->end, .change = b->change});
@@ -224,7 +208,7 @@ static void infer_unrecorded(struct merging *m)
     struct spans all = {0};
     for (size_t i = 0; i < m->runs.count; i++)
         add_span(m, &all, (struct span){.first = m->runs.items[i].first, .end = m->runs.items[i].end});
-    join(&all, belong_together);
+    join(&all, PW_STRAY_SHIFT);
     for (size_t i = 0; i < all.count; i++)
         infer_outside(m, all.items[i]);
     free(all.items);
@@ -237,7 +221,7 @@ struct pw_trace_event *pw_strays_events(const struct pw_strays *t, const struct 
     uint32_t change = 0;
     find_spans(&m, events, count);
     infer_unrecorded(&m);
-    join(&m.runs, belong_together);
+    join(&m.runs, PW_STRAY_SHIFT);
     m.numbers = calloc(m.recorded_so_far + UINT64_C(1), sizeof *m.numbers);
     m.failed |= !m.numbers;
     if (!m.failed)

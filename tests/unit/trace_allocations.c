@@ -105,31 +105,6 @@ static void what_nobody_allocated_is_inferred(void **state)
     assert_events(finish(w), "?0 0x400000 3149824, ?1 0xbff000 2105344, L0, +2 0x6400000 4096, L1");
 }
 
-/* A block's last page and the next one's first, in all four ways. */
-static void an_inferred_allocation_ends_where_another_seems_to_begin(void **state)
-{
-    (void)state;
-    static const struct {
-        uint64_t last, first; /* touched bytes on either side of 4 MiB */
-        const char *events;
-    } table[] = {
-        {3 * MIB, 4 * MIB, "?0 0x300000 4096, ?1 0x400000 4096, L0"},
-        {3 * MIB, 4 * MIB + 4095, "?0 0x300000 4096, ?1 0x400000 4096, L0"},
-        {3 * MIB, 4 * MIB + 4096, "?0 0x300000 1056768, L0"},
-        {4 * MIB - 4097, 4 * MIB, "?0 0x3fe000 4096, ?1 0x400000 4096, L0"},
-        {4 * MIB - 4096, 4 * MIB, "?0 0x3ff000 8192, L0"},
-        {4 * MIB - 1, 4 * MIB, "?0 0x3ff000 8192, L0"},
-        {4 * MIB - 1, 5 * MIB, "?0 0x3ff000 1056768, L0"},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct pw_trace_writer *w = open_writer();
-        launch(w);
-        touch(w, table[i].first, 1);
-        touch(w, table[i].last, 1);
-        assert_events(finish(w), table[i].events);
-    }
-}
-
 static void inferred_allocations_leave_room_for_recorded_ones(void **state)
 {
     (void)state;
@@ -239,7 +214,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recorded_allocations_are_numbered_and_never_overlap),
         cmocka_unit_test(what_nobody_allocated_is_inferred),
-        cmocka_unit_test(an_inferred_allocation_ends_where_another_seems_to_begin),
         cmocka_unit_test(inferred_allocations_leave_room_for_recorded_ones),
         cmocka_unit_test(what_is_touched_before_or_after_its_life_is_inferred_for_then),
         cmocka_unit_test(a_name_is_its_address),
