@@ -6,10 +6,14 @@
  * wrong moment; it becomes an allocation that lives just until allocations change, so that it never overlaps another.
  *
  * Ranges are from the first to the last byte that is touched in 2 MiB blocks that lie side by side, so that they hold
- * addresses that nobody touches, too. */
+ * addresses that nobody touches, too. Where the very first byte of a block is touched and nothing in the 64 KiB before
+ * it, another one begins: drivers put large allocations at multiples of 2 MiB, and programs touch their first
+ * element. */
 #include "sim/grow.h"
 #include "sim/types.h"
 #include "trace/strays.h"
+
+enum { LEAST_GAP = 64 << 10 };
 
 struct span {
     uint64_t first, end;
@@ -55,7 +59,18 @@ static int in_order(const void *a, const void *b)
     return (p->first > q->first) - (p->first < q->first);
 }
 
-/* Sorts spans, and joins those of one change that overlap or whose blocks are the same or side by side. */
+/* Whether a span goes on with the next one: they are in the same piece of 2^shift bytes or in two side by side, and the
+ * next one does not look like an allocation of its own. */
+static bool goes_on(const struct span *s, const struct span *next, unsigned shift)
+{
+    uint64_t last = (s->end - 1) >> shift, first = next->first >> shift;
+    if (s->change != next->change || first > last + 1)
+        return false;
+    bool begins = first == last + 1 && next->first == first << shift;
+    return !begins || next->first - s->end < LEAST_GAP;
+}
+
+/* Sorts spans, and joins those that go on. */
 static void join(struct spans *s, unsigned shift)
 {
     if (s->count)
@@ -63,7 +78,7 @@ static void join(struct spans *s, unsigned shift)
     size_t kept = 0;
     for (size_t i = 0; i < s->count; i++) {
         struct span *last = kept ? &s->items[kept - 1] : NULL, next = s->items[i];
-        if (last && last->change == next.change && next.first >> shift <= ((last->end - 1) >> shift) + 1)
+        if (last && goes_on(last, &next, shift))
             last->end = next.end > last->end ? next.end : last->end;
         else
             s->items[kept++] = next;

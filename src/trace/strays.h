@@ -1,8 +1,8 @@
 /* What warps access outside of all allocations that are alive, and the allocations that are inferred from it.
  *
  * Noted is the lowest and the highest byte in each block of 2 MiB, and that anew each time after allocations have
- * changed: memory is bounded by the blocks, not by the accesses. In the end (stray_events.c) touched blocks that lie
- * side by side become one allocation, from the first to the last byte, rounded out to pages. */
+ * changed: memory is bounded by the blocks, not by the accesses. In the end touched blocks that lie side by side become
+ * an allocation; what looks like more than one is told apart (stray_events.c). */
 #ifndef PW_TRACE_STRAYS_H
 #define PW_TRACE_STRAYS_H
 

@@ -105,6 +105,22 @@ static void what_nobody_allocated_is_inferred(void **state)
     assert_events(finish(w), "?0 0x400000 3149824, ?1 0xbff000 2105344, L0, +2 0x6400000 4096, L1");
 }
 
+static void arrays_that_begin_at_blocks_are_allocations_of_their_own(void **state)
+{
+    (void)state;
+    struct pw_trace_writer *w = open_writer();
+    launch(w);
+    touch(w, 4 * MIB, 4);
+    touch(w, 5 * MIB - 4, 4);
+    touch(w, 6 * MIB, 4); /* the first byte of a block, and nothing for a long time before it */
+    touch(w, 8 * MIB - (64 << 10), 4);
+    touch(w, 8 * MIB, 4); /* less than 64 KiB before it */
+    touch(w, 8 * MIB + 100, 4);
+    touch(w, 10 * MIB + 4, 4); /* not the first byte */
+    touch(w, 12 * MIB, 1);
+    assert_events(finish(w), "?0 0x400000 1048576, ?1 0x600000 4198400, ?2 0xc00000 4096, L0");
+}
+
 static void inferred_allocations_leave_room_for_recorded_ones(void **state)
 {
     (void)state;
@@ -214,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recorded_allocations_are_numbered_and_never_overlap),
         cmocka_unit_test(what_nobody_allocated_is_inferred),
+        cmocka_unit_test(arrays_that_begin_at_blocks_are_allocations_of_their_own),
         cmocka_unit_test(inferred_allocations_leave_room_for_recorded_ones),
         cmocka_unit_test(what_is_touched_before_or_after_its_life_is_inferred_for_then),
         cmocka_unit_test(a_name_is_its_address),
