@@ -4,6 +4,8 @@
  * cannot ask for much memory, and however much text it stands for comes through the same buffer. */
 #include "trace/line_input.h"
 
+#include "sim/c_locale.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>
@@ -33,7 +35,7 @@ void pw_lines_refuse(const struct pw_lines *t, struct pw_error *err, const char 
     char what[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
+    pw_c_vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     pw_error_set(err, PW_USER_ERROR, "%s:%llu: %s", t->path, (unsigned long long)t->line, what);
 }
