@@ -38,6 +38,30 @@ void pw_table_print(struct pw_table *t, const char *format, ...)
     pw_table_cell(t, cell);
 }
 
+void pw_table_integer(struct pw_table *t, uint64_t value)
+{
+    char number[PW_NUMBER_CAPACITY];
+    pw_format_integer(number, value);
+    pw_table_cell(t, number);
+}
+
+void pw_table_bytes(struct pw_table *t, uint64_t value)
+{
+    char number[PW_NUMBER_CAPACITY];
+    pw_format_bytes(number, (double)value);
+    pw_table_cell(t, number);
+}
+
+void pw_table_dimensions(struct pw_table *t, uint32_t x, uint32_t y, uint32_t z)
+{
+    if (z > 1)
+        pw_table_print(t, "%u x %u x %u", x, y, z);
+    else if (y > 1)
+        pw_table_print(t, "%u x %u", x, y);
+    else
+        pw_table_print(t, "%u", x);
+}
+
 void pw_table_heading(struct pw_table *t, const char *string)
 {
     pw_text_fill(&t->bytes, PW_TABLE_HEADING, 1);

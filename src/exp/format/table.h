@@ -21,6 +21,10 @@ struct pw_table {
 void pw_table_cell(struct pw_table *t, const char *string);
 /* A cell from a file that is not trusted. */
 void pw_table_cell_printable(struct pw_table *t, const char *string);
+/* "1,234", "1.50 MiB", "8 x 8": only as many dimensions as are more than 1. */
+void pw_table_integer(struct pw_table *t, uint64_t value);
+void pw_table_bytes(struct pw_table *t, uint64_t value);
+void pw_table_dimensions(struct pw_table *t, uint32_t x, uint32_t y, uint32_t z);
 void pw_table_print(struct pw_table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A line of its own over all columns, after an empty line unless it is the first. */

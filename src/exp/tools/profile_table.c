@@ -28,20 +28,6 @@ static void bar_cell(struct pw_table *t, uint64_t value, uint64_t most)
     pw_table_cell(t, bar);
 }
 
-static void integer_cell(struct pw_table *t, uint64_t value)
-{
-    char number[PW_NUMBER_CAPACITY];
-    pw_format_integer(number, value);
-    pw_table_cell(t, number);
-}
-
-static void bytes_cell(struct pw_table *t, uint64_t value)
-{
-    char number[PW_NUMBER_CAPACITY];
-    pw_format_bytes(number, (double)value);
-    pw_table_cell(t, number);
-}
-
 /* Ends with NULL. */
 static void cells(struct pw_table *t, const char *const *texts)
 {
@@ -93,8 +79,8 @@ static void add_allocations(const struct pw_profile *p, struct pw_text *out)
     for (size_t i = 0; i < shown; i++) {
         const struct pw_profile_allocation *a = &p->allocations[i];
         pw_table_cell(&t, a->name);
-        bytes_cell(&t, a->bytes);
-        integer_cell(&t, a->pages_touched);
+        pw_table_bytes(&t, a->bytes);
+        pw_table_integer(&t, a->pages_touched);
         char from[64] = "", to[64] = "";
         if (a->launches_before)
             snprintf(from, sizeof from, "allocated after launch %llu", (unsigned long long)a->launches_before);
@@ -104,16 +90,6 @@ static void add_allocations(const struct pw_profile *p, struct pw_text *out)
     }
     pw_table_finish(&t, out);
     cut(out, shown, p->allocation_count);
-}
-
-static void dimensions_cell(struct pw_table *t, const uint32_t d[3])
-{
-    if (d[2] > 1)
-        pw_table_print(t, "%u x %u x %u", d[0], d[1], d[2]);
-    else if (d[1] > 1)
-        pw_table_print(t, "%u x %u", d[0], d[1]);
-    else
-        pw_table_print(t, "%u", d[0]);
 }
 
 static void add_launches(const struct pw_profile *p, struct pw_text *out)
@@ -134,12 +110,12 @@ static void add_launches(const struct pw_profile *p, struct pw_text *out)
     for (size_t i = 0; i < shown; i++) {
         const struct pw_profile_launch *l = &p->launches[i];
         pw_table_cell(&t, l->name);
-        integer_cell(&t, l->count);
-        dimensions_cell(&t, l->grid);
-        dimensions_cell(&t, l->block);
-        bytes_cell(&t, l->shared_bytes);
-        integer_cell(&t, l->warp_instructions);
-        integer_cell(&t, l->memory_instructions);
+        pw_table_integer(&t, l->count);
+        pw_table_dimensions(&t, l->grid[0], l->grid[1], l->grid[2]);
+        pw_table_dimensions(&t, l->block[0], l->block[1], l->block[2]);
+        pw_table_bytes(&t, l->shared_bytes);
+        pw_table_integer(&t, l->warp_instructions);
+        pw_table_integer(&t, l->memory_instructions);
     }
     pw_table_finish(&t, out);
     cut(out, shown, p->launch_count);
@@ -158,14 +134,14 @@ static void add_instructions(const struct pw_profile *p, struct pw_text *out)
     };
     pw_text_add(out, "\nInstructions\n");
     pw_table_cell(&t, "warp instructions");
-    integer_cell(&t, p->warp_instructions);
+    pw_table_integer(&t, p->warp_instructions);
     pw_table_cell(&t, "");
     pw_table_cell(&t, "memory instructions");
-    integer_cell(&t, p->memory_instructions);
+    pw_table_integer(&t, p->memory_instructions);
     pw_table_print(&t, "%.2f%% of them", 100 * share(p->memory_instructions, p->warp_instructions));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         pw_table_print(&t, "  %s", rows[i].name);
-        integer_cell(&t, rows[i].value);
+        pw_table_integer(&t, rows[i].value);
         double quotient = share(rows[i].value, p->memory_instructions);
         if (rows[i].average)
             pw_table_print(&t, "%.2f per memory instruction", quotient);
@@ -175,7 +151,7 @@ static void add_instructions(const struct pw_profile *p, struct pw_text *out)
     char size[PW_NUMBER_CAPACITY];
     pw_format_bytes(size, 4096 * (double)p->distinct_pages);
     pw_table_cell(&t, "distinct 4 KB pages");
-    integer_cell(&t, p->distinct_pages);
+    pw_table_integer(&t, p->distinct_pages);
     pw_table_cell(&t, size);
     pw_table_finish(&t, out);
 }
@@ -197,13 +173,13 @@ static void add_reuse(const struct pw_profile *p, struct pw_text *out)
             pw_table_print(&t, "%zu", i);
         else
             pw_table_print(&t, "%llu-%llu", 1ULL << (i - 1), (1ULL << i) - 1);
-        integer_cell(&t, p->reuse[i]);
-        integer_cell(&t, UINT64_C(1) << i);
+        pw_table_integer(&t, p->reuse[i]);
+        pw_table_integer(&t, UINT64_C(1) << i);
         pw_table_print(&t, "%.2f%%", 100 * share(missed, p->pages));
         bar_cell(&t, p->reuse[i], most);
     }
     pw_table_cell(&t, "first touch");
-    integer_cell(&t, p->distinct_pages);
+    pw_table_integer(&t, p->distinct_pages);
     pw_table_cell(&t, "any");
     pw_table_print(&t, "%.2f%%", 100 * share(p->distinct_pages, p->pages));
     bar_cell(&t, p->distinct_pages, most);
@@ -222,8 +198,8 @@ static void add_slices(const struct pw_profile *p, struct pw_text *out)
     cells(&t, (const char *const[]){"slice", "pages", "new pages", "", NULL});
     for (size_t i = 0; i < p->slice_count; i++) {
         pw_table_print(&t, "%zu", i);
-        integer_cell(&t, p->slices[i].pages);
-        integer_cell(&t, p->slices[i].new_pages);
+        pw_table_integer(&t, p->slices[i].pages);
+        pw_table_integer(&t, p->slices[i].new_pages);
         bar_cell(&t, p->slices[i].pages, most);
     }
     pw_table_finish(&t, out);

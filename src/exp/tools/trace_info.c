@@ -36,30 +36,6 @@ static struct totals add_up(const struct pw_trace_event *events, size_t count)
     return t;
 }
 
-static void integer_cell(struct pw_table *t, uint64_t value)
-{
-    char number[PW_NUMBER_CAPACITY];
-    pw_format_integer(number, value);
-    pw_table_cell(t, number);
-}
-
-static void bytes_cell(struct pw_table *t, uint64_t value)
-{
-    char number[PW_NUMBER_CAPACITY];
-    pw_format_bytes(number, (double)value);
-    pw_table_cell(t, number);
-}
-
-static void dimensions_cell(struct pw_table *t, struct pw_dim3 d)
-{
-    if (d.z > 1)
-        pw_table_print(t, "%u x %u x %u", d.x, d.y, d.z);
-    else if (d.y > 1)
-        pw_table_print(t, "%u x %u", d.x, d.y);
-    else
-        pw_table_print(t, "%u", d.x);
-}
-
 static void add_origin(const struct pw_trace *t, const struct totals *all, struct pw_text *out)
 {
     const struct pw_trace_origin *o = pw_trace_get_origin(t);
@@ -112,7 +88,7 @@ static void add_allocations(const struct pw_trace_event *events, size_t count, c
                 pw_table_cell(&table, *head);
         pw_table_cell_printable(&table, events[i].name);
         pw_table_cell(&table, pw_trace_memory_name(events[i].memory));
-        bytes_cell(&table, events[i].bytes);
+        pw_table_bytes(&table, events[i].bytes);
         pw_table_print(&table, "0x%llx", (unsigned long long)events[i].address);
     }
     pw_table_finish(&table, out);
@@ -134,13 +110,13 @@ static void launch_row(struct pw_table *table, const struct pw_trace_event *e, u
                        uint64_t memory)
 {
     pw_table_cell_printable(table, e->name);
-    integer_cell(table, times);
-    dimensions_cell(table, e->grid);
-    dimensions_cell(table, e->block);
-    bytes_cell(table, e->shared_bytes);
-    integer_cell(table, e->registers);
-    integer_cell(table, instructions);
-    integer_cell(table, memory);
+    pw_table_integer(table, times);
+    pw_table_dimensions(table, e->grid.x, e->grid.y, e->grid.z);
+    pw_table_dimensions(table, e->block.x, e->block.y, e->block.z);
+    pw_table_bytes(table, e->shared_bytes);
+    pw_table_integer(table, e->registers);
+    pw_table_integer(table, instructions);
+    pw_table_integer(table, memory);
 }
 
 static void add_launches(const struct pw_trace_event *events, size_t count, const struct totals *all,

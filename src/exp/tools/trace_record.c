@@ -6,14 +6,12 @@
  * instance. */
 #include "exp/tools/trace_record.h"
 
+#include "exp/tools/report_clock.h"
 #include "sim/grow.h"
 #include "trace/import.h"
 #include "workload/runtime/functional.h"
 
 #include <stdio.h>
-#include <time.h>
-
-static const double seconds_between_reports = 0.1;
 
 struct place {
     uint64_t address, bytes;
@@ -24,15 +22,8 @@ struct recorder {
     const struct pw_trace_record_spec *spec;
     struct place *places; /* of allocations, by number */
     size_t count, capacity;
-    double begun, reported;
+    struct pw_report_clock clock;
 };
-
-static double wall_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void visit(void *context, const struct pw_warp *w, const struct pw_op *op, const uint64_t *words)
 {
@@ -110,14 +101,13 @@ static enum pw_status advanced(void *context, const struct pw_functional_positio
     if (spec->interrupted && *spec->interrupted)
         return pw_fail(err, PW_INTERRUPTED, "interrupted");
     enum pw_status status = pw_trace_writer_status(r->writer, err);
-    double now = spec->progress ? wall_clock() : 0;
-    if (status != PW_OK || !spec->progress || now - r->reported < seconds_between_reports)
+    double seconds;
+    if (status != PW_OK || !spec->progress || !pw_report_due(&r->clock, &seconds))
         return status;
-    r->reported = now;
     double done = (double)(at->launches - 1) + (double)at->ctas / (double)pw_launch_ctas(at->launch);
     spec->progress(spec->progress_context,
                    &(struct pw_progress){.fraction = at->planned_launches ? done / at->planned_launches : -1,
-                                         .wall_seconds = now - r->begun,
+                                         .wall_seconds = seconds,
                                          .kernel = at->launch->name});
     return PW_OK;
 }
@@ -158,8 +148,7 @@ static enum pw_status finish(struct pw_trace_writer *writer, enum pw_status stat
 
 enum pw_status pw_trace_record(const struct pw_trace_record_spec *spec, struct pw_error *err)
 {
-    double now = wall_clock();
-    struct recorder r = {.spec = spec, .begun = now, .reported = now};
+    struct recorder r = {.spec = spec, .clock = pw_report_clock()};
     struct pw_program program = {0};
     enum pw_status status = pw_program_parse(spec->workload, &program, err);
     if (status == PW_OK)
@@ -175,21 +164,18 @@ static bool import_progress(void *recorder, uint64_t bytes_read, uint64_t bytes_
 {
     struct recorder *r = recorder;
     const struct pw_trace_record_spec *spec = r->spec;
-    double now = wall_clock();
-    if (spec->progress && now - r->reported >= seconds_between_reports) {
-        r->reported = now;
+    double seconds;
+    if (spec->progress && pw_report_due(&r->clock, &seconds))
         spec->progress(spec->progress_context,
                        &(struct pw_progress){.fraction = bytes_in_all ? (double)bytes_read / (double)bytes_in_all : -1,
-                                             .wall_seconds = now - r->begun,
+                                             .wall_seconds = seconds,
                                              .kernel = ""});
-    }
     return spec->interrupted && *spec->interrupted;
 }
 
 enum pw_status pw_trace_convert(const struct pw_trace_record_spec *spec, struct pw_error *err)
 {
-    double now = wall_clock();
-    struct recorder r = {.spec = spec, .begun = now, .reported = now};
+    struct recorder r = {.spec = spec, .clock = pw_report_clock()};
     const struct pw_import_watch watch = {import_progress, &r};
     enum pw_trace_format format;
     enum pw_status status = pw_trace_sniff(spec->workload, &format, err);

@@ -5,6 +5,7 @@
  * warps mix: the profile belongs to the program alone. Addresses are not used twice, so a page that was freed stays in
  * the LRU stack until others have pushed it down. */
 #include "exp/tools/page_slices.h"
+#include "exp/tools/report_clock.h"
 #include "gpu/access_coalescing.h"
 #include "pagewalk/pagewalk.h"
 #include "sim/grow.h"
@@ -14,10 +15,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { LINES_PER_PAGE_SHIFT = PW_PAGE_SHIFT - PW_LINE_SHIFT };
-static const double seconds_between_reports = 0.1;
 
 /* A profile and what is needed to make it; the caller sees the first member. */
 struct profiler {
@@ -31,15 +30,8 @@ struct profiler {
     uint64_t live_bytes;
     uint64_t stray; /* an address in no allocation, or 0 */
     size_t allocation_capacity, launch_capacity;
-    double begun, reported;
+    struct pw_report_clock clock;
 };
-
-static double wall_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static enum pw_status allocated(void *context, uint32_t id, const char *name, pw_vaddr base, uint64_t bytes,
                                 struct pw_error *err)
@@ -196,14 +188,13 @@ static enum pw_status advanced(void *context, const struct pw_functional_positio
                        q->profile.workload, at->launch->name, (unsigned long long)q->stray);
     if (spec->interrupted && *spec->interrupted)
         return pw_fail(err, PW_INTERRUPTED, "interrupted");
-    double now = spec->progress ? wall_clock() : 0;
-    if (!spec->progress || now - q->reported < seconds_between_reports)
+    double seconds;
+    if (!spec->progress || !pw_report_due(&q->clock, &seconds))
         return PW_OK;
-    q->reported = now;
     double done = (double)(at->launches - 1) + (double)at->ctas / (double)pw_launch_ctas(at->launch);
     const struct pw_progress progress = {.fraction = at->planned_launches ? done / at->planned_launches : -1,
                                          .warp_instructions = q->profile.warp_instructions,
-                                         .wall_seconds = now - q->begun,
+                                         .wall_seconds = seconds,
                                          .kernel = at->launch->name};
     spec->progress(spec->progress_context, &progress);
     return PW_OK;
@@ -258,7 +249,7 @@ enum pw_status pw_workload_profile(const struct pw_profile_spec *spec, struct pw
     if (!q)
         return pw_fail_memory(err, "a profile");
     q->spec = spec;
-    q->begun = q->reported = wall_clock();
+    q->clock = pw_report_clock();
     const struct pw_functional_observer observer = {.context = q,
                                                     .visit = visit,
                                                     .allocated = allocated,
