@@ -268,11 +268,11 @@ static bool wait_for_turn(struct pw_capture_session *s)
 
 static bool begin(struct pw_capture_session *s, const struct pw_capture_launch *l)
 {
-    uint64_t ctas = (uint64_t)l->grid.x * l->grid.y, recorded;
+    uint64_t ctas = (uint64_t)l->grid.x * l->grid.y;
     if (!wanted(s, l))
         return false;
     if (__builtin_mul_overflow(ctas, l->grid.z, &ctas) ||
-        (recorded = (ctas + s->settings.sample - 1) / s->settings.sample) > UINT32_MAX) {
+        (ctas + s->settings.sample - 1) / s->settings.sample > UINT32_MAX) {
         s->sum.too_large++;
         return false;
     }

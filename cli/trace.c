@@ -75,11 +75,12 @@ static bool stop(void *context, uint64_t bytes_read, uint64_t bytes_in_all)
     return **interrupted;
 }
 
-/* Opens the one file that is given; what is returned is an exit code. */
+/* Opens the one file that is given. What is returned is an exit code; *out is NULL unless it is PW_OK. */
 static int open_file(const char *command, int rest, char **argv, const volatile bool **interrupted,
                      struct pw_trace **out)
 {
     struct pw_error err = {0};
+    *out = NULL;
     if (rest != 1)
         return pw_cli_fail(PW_USER_ERROR, "%s takes one FILE", command);
     *interrupted = pw_cli_catch_interrupts();
@@ -97,7 +98,7 @@ static int info(const struct pw_cli_command *self, int argc, char **argv)
     if (!pw_cli_parse(self, argc, argv, &a, &rest, &status))
         return status;
     status = open_file(self->name, rest, argv, &interrupted, &trace);
-    if (status != PW_OK)
+    if (!trace)
         return status;
     if (a.check && pw_trace_verify(trace, &err) != PW_OK) {
         pw_trace_close(trace);
@@ -125,7 +126,7 @@ static int cat(const struct pw_cli_command *self, int argc, char **argv)
 {
     struct arguments a = {.launch = PW_TRACE_EVERY};
     struct pw_trace_choice choice;
-    struct pw_trace *trace;
+    struct pw_trace *trace = NULL;
     struct pw_error err = {0};
     int rest, status;
     if (!pw_cli_parse(self, argc, argv, &a, &rest, &status))
@@ -136,7 +137,7 @@ static int cat(const struct pw_cli_command *self, int argc, char **argv)
         status = parse_from_zero("--warp", a.warp_text, &choice.warp);
     if (status == PW_OK)
         status = open_file(self->name, rest, argv, &choice.interrupted, &trace);
-    if (status != PW_OK)
+    if (!trace)
         return status;
     enum pw_status outcome = pw_trace_cat(trace, &choice, stdout, &err);
     pw_trace_close(trace);

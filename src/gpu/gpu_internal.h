@@ -240,7 +240,7 @@ bool pw_lsu_has_room(const struct pw_sm *sm);
 void pw_lsu_push(struct pw_sm *sm, uint32_t slot, const struct pw_op *op, const uint64_t *words, pw_cycle now);
 void pw_lsu_resume(struct pw_sm *sm, enum pw_lsu_wait reason, pw_cycle now);
 /* An event: the unit takes its next line. */
-void pw_lsu_step(void *sm, uint64_t argument, pw_cycle now);
+void pw_lsu_step(void *object, uint64_t argument, pw_cycle now);
 /* It does so as soon as it can. */
 static inline void pw_lsu_post_step(struct pw_sm *sm, pw_cycle now)
 {

@@ -87,7 +87,7 @@ void pw_slice_fill(struct pw_slice *s, struct pw_request *r, pw_cycle now);
 pw_cycle pw_slice_take_port(struct pw_slice *s, const struct pw_request *r, pw_cycle now);
 void pw_slice_count(struct pw_slice *s, const struct pw_request *r, bool hit, uint8_t present);
 struct pw_way pw_slice_way_for(struct pw_slice *s, const struct pw_request *r, struct pw_way w, pw_cycle now);
-void pw_slice_answer(void *slice, uint64_t request, pw_cycle now);
+void pw_slice_answer(void *object, uint64_t argument, pw_cycle now);
 
 /* l2_halves.c. Whether the SM of a request is nearer to the other half than that of this slice. */
 static inline bool pw_slice_is_far(const struct pw_slice *s, const struct pw_request *r)

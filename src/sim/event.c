@@ -247,7 +247,7 @@ static size_t run_bucket(struct pw_events *q, pw_cycle time, const volatile bool
         struct pw_event_block *next = block->next;
         block->next = q->free;
         q->free = block;
-        if (empty)
+        if (!next) /* the bucket is empty */
             break;
         block = next;
         event = block->events;

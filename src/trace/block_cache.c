@@ -91,7 +91,7 @@ enum pw_status pw_block_cache_read(struct pw_block_cache *c, struct pw_unpacker 
                                    const struct pw_part *part, uint32_t ctas, uint32_t warps, const char *path,
                                    struct pw_block **out, struct pw_error *err)
 {
-    struct pw_block **grown = pw_grow(c->blocks, c->count, &c->capacity, sizeof *c->blocks);
+    struct pw_block **grown = pw_grow(c->blocks, c->count, &c->capacity, sizeof(struct pw_block *));
     c->blocks = grown ? grown : c->blocks;
     struct pw_block *b = grown ? malloc(sizeof *b + part->raw) : NULL;
     if (!b)

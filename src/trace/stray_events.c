@@ -132,7 +132,8 @@ static void infer_outside(struct merging *m, struct span run)
             first = r[next].end;
             continue;
         }
-        uint64_t floor = next ? r[next - 1].end : 0, ceiling = next < m->recorded.count ? r[next].first : UINT64_MAX;
+        uint64_t floor = r && next ? r[next - 1].end : 0,
+                 ceiling = next < m->recorded.count ? r[next].first : UINT64_MAX;
         uint64_t end = run.end < ceiling ? run.end : ceiling;
         uint64_t from = first / PW_PAGE_BYTES * PW_PAGE_BYTES;
         uint64_t to = (end + PW_PAGE_BYTES - 1) / PW_PAGE_BYTES * PW_PAGE_BYTES;

@@ -214,7 +214,7 @@ enum pw_status pw_warps_out_end_all(struct pw_warps_out *w, struct pw_blocks_out
         return pw_fail_memory(err, "a trace");
     for (struct pw_key_link *l = NULL; (l = pw_key_map_next(&w->ctas, l));)
         ctas[count++] = (struct pw_cta_out *)l;
-    qsort(ctas, count, sizeof *ctas, by_number);
+    qsort(ctas, count, sizeof(struct pw_cta_out *), by_number);
     enum pw_status status = PW_OK;
     for (size_t i = 0; i < count && status == PW_OK; i++) {
         status = hand_over(ctas[i], blocks, false, err);

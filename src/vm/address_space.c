@@ -3,6 +3,7 @@
 
 #include "sim/grow.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +209,7 @@ bool pw_address_space_map(struct pw_address_space *a, pw_vpn vpn)
 bool pw_address_space_map_near(struct pw_address_space *a, pw_vpn vpn, unsigned gpu, unsigned *out_gpu)
 {
     unsigned gpus = pw_physical_memories(a->physical);
+    assert(gpus);
     for (unsigned i = gpus > 1 ? 0 : gpus; i < 2 * gpus; i++) {
         *out_gpu = (gpu + i) % gpus;
         const struct pw_frames *frames = pw_physical_memory_at(a->physical, *out_gpu)->frames;
