@@ -2,7 +2,7 @@
  * operations of its warps, in any order among warps, in program order within one.
  *
  * Operations are coded as they come and put into blocks CTA by CTA. What is in memory is bounded: the CTAs under way,
- * of which long ones are written piece by piece, and all when they take more than 128 MiB; the events; the ranges that
+ * of which long ones are written piece by piece, and all when they take more than 96 MiB; the events; the ranges that
  * were touched outside of any allocation; and a few bytes for each block and each part of a CTA in one. A failure (disk
  * full, say) is remembered: further calls do nothing and finishing reports it. The file gets its name when it is
  * finished, and nothing of it is left otherwise. */

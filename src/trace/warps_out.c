@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    MOST_BYTES = 128 << 20, /* under way, in all */
+    MOST_BYTES = 96 << 20, /* under way, in all */
     LEAST_PIECE = 4 << 10,
     MOST_PIECE = 60 << 10, /* with what a last operation and the directory add, a block */
     KEPT_WARPS = 4096,
