@@ -75,8 +75,8 @@ static void what_kind_of_memory_a_group_is(void **state)
     struct pw_error err;
     assert_int_equal(pw_relocation_create(&r, events, 4, &err), PW_OK);
     assert_false(r.groups[0].host); /* one of them is device memory */
-    assert_true(r.groups[1].host && !r.groups[1].managed);
-    assert_true(r.groups[2].managed && !r.groups[2].host);
+    assert_true(r.groups[1].host);
+    assert_false(r.groups[2].host);
     pw_relocation_release(&r);
 }
 

@@ -92,6 +92,18 @@ static void small_allocations_of_one_page_share_a_page(void **state)
     pw_result_free(r);
 }
 
+/* The second half of each word lies in another allocation, which need not be moved to behind the first. */
+static void an_access_across_the_end_of_an_allocation_stays_in_its_page(void **state)
+{
+    (void)state;
+    const uint64_t allocations[] = {10 * MIB + MIB * 3 / 2, 30 * MIB + MIB * 3 / 2};
+    const uint64_t addresses[] = {12 * MIB - 2, 32 * MIB - 1};
+    write_trace(PW_TRACE_DEVICE, allocations, addresses, 2, 1);
+    struct pw_result *r = run("mosaic", "gpu-mmu");
+    assert_int_equal(metric(r, "gpu0.l1_tlb.lookups"), 2);
+    pw_result_free(r);
+}
+
 static void pinned_host_memory_is_read_where_it_is(void **state)
 {
     (void)state;
@@ -160,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sample_is_said_in_every_result),
         cmocka_unit_test(small_allocations_of_one_page_share_a_page),
+        cmocka_unit_test(an_access_across_the_end_of_an_allocation_stays_in_its_page),
         cmocka_unit_test(pinned_host_memory_is_read_where_it_is),
         cmocka_unit_test(a_run_is_identified_by_what_is_in_the_file),
         cmocka_unit_test(a_kernel_that_fails_ends_its_program),

@@ -109,10 +109,9 @@ static void widen(struct pw_trace_group *g, const struct pw_trace_event *a)
 {
     uint64_t first = a->address >> PIECE_SHIFT << PIECE_SHIFT, outer = a->address + a->bytes;
     if (!g->members++)
-        *g = (struct pw_trace_group){.first = first, .outer = outer, .members = 1, .managed = true, .host = true};
+        *g = (struct pw_trace_group){.first = first, .outer = outer, .members = 1, .host = true};
     g->first = first < g->first ? first : g->first;
     g->outer = outer > g->outer ? outer : g->outer;
-    g->managed &= a->memory == PW_TRACE_MANAGED;
     g->host &= a->memory == PW_TRACE_HOST;
 }
 

@@ -14,7 +14,7 @@
 struct pw_trace_group {
     uint64_t first, outer;  /* recorded addresses; the first is on a border of 2 MiB */
     uint32_t members, gone; /* allocations; of them freed */
-    bool managed, host;     /* all of them are */
+    bool host;              /* all of them are pinned memory of the host */
     bool is_allocated;
     struct pw_array array;
 };

@@ -44,9 +44,11 @@ static bool fail_address(struct pw_warp *w, const struct launch *l, uint64_t add
     return false;
 }
 
-/* Moves one address per active lane. `near` is the range that was needed last. */
+/* Moves one address per active lane. `near` is the range that was needed last. An access that goes on behind its range
+ * begins at a multiple of its width, so that it stays in the page of its first byte: what lies behind the range may have
+ * moved to somewhere else. */
 static bool move_lanes(struct pw_warp *w, const struct launch *l, struct pw_moved_range *near, uint64_t *words,
-                       uint32_t count)
+                       uint32_t count, uint32_t bytes)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (__builtin_expect(!pw_moved_range_has(near, words[i]), 0)) {
@@ -55,13 +57,14 @@ static bool move_lanes(struct pw_warp *w, const struct launch *l, struct pw_move
                 return fail_address(w, l, words[i]);
             *near = *range;
         }
+        if (__builtin_expect(!pw_moved_range_has(near, words[i] + bytes - 1), 0))
+            words[i] &= ~(uint64_t)(bytes - 1);
         words[i] += near->shift;
     }
     return true;
 }
 
-/* Moves an affine access. One whose lanes lie in several allocations becomes one of single addresses, unless all of
- * them move alike. */
+/* Moves an affine access. One whose lanes do not all lie in one allocation becomes one of single addresses. */
 static bool move_affine(struct pw_warp *w, const struct launch *l, struct pw_moved_range *near, struct pw_op *op,
                         uint64_t *words)
 {
@@ -69,12 +72,13 @@ static bool move_affine(struct pw_warp *w, const struct launch *l, struct pw_mov
     uint64_t base = words[0], stride = words[1];
     uint64_t first = base + (uint32_t)__builtin_ctz(mask) * stride;
     uint64_t last = base + (31 - (uint32_t)__builtin_clz(mask)) * stride;
-    if (__builtin_expect(pw_moved_range_has(near, first) && pw_moved_range_has(near, last), 1)) {
+    uint64_t lowest = first < last ? first : last, end = (first < last ? last : first) + op->bytes - 1;
+    if (__builtin_expect(pw_moved_range_has(near, lowest) && pw_moved_range_has(near, end), 1)) {
         words[0] = base + near->shift;
         return true;
     }
-    const struct pw_moved_range *range = pw_relocation_find(l->relocation, first);
-    if (range && pw_moved_range_has(range, last)) {
+    const struct pw_moved_range *range = pw_relocation_find(l->relocation, lowest);
+    if (range && pw_moved_range_has(range, end)) {
         *near = *range;
         words[0] = base + near->shift;
         return true;
@@ -83,7 +87,7 @@ static bool move_affine(struct pw_warp *w, const struct launch *l, struct pw_mov
     for (uint32_t m = mask; m; m &= m - 1)
         words[count++] = base + (uint32_t)__builtin_ctz(m) * stride;
     op->form = PW_FORM_LANES;
-    return move_lanes(w, l, near, words, count);
+    return move_lanes(w, l, near, words, count, op->bytes);
 }
 
 static bool move(struct pw_warp *w, const struct launch *l, struct pw_moved_range *near, struct pw_op *op,
@@ -92,7 +96,7 @@ static bool move(struct pw_warp *w, const struct launch *l, struct pw_moved_rang
     if (!pw_op_is_access(*op))
         return true;
     return op->form == PW_FORM_AFFINE ? move_affine(w, l, near, op, words)
-                                      : move_lanes(w, l, near, words, pw_lane_count(op->count_or_mask));
+                                      : move_lanes(w, l, near, words, pw_lane_count(op->count_or_mask), op->bytes);
 }
 
 static void replay_kernel(struct pw_warp *w, const void *arguments)
