@@ -45,8 +45,8 @@ static bool fail_address(struct pw_warp *w, const struct launch *l, uint64_t add
 }
 
 /* Moves one address per active lane. `near` is the range that was needed last. An access that goes on behind its range
- * begins at a multiple of its width, so that it stays in the page of its first byte: what lies behind the range may have
- * moved to somewhere else. */
+ * begins at a multiple of its width, so that it stays in the page of its first byte: what lies behind the range may
+ * have moved to somewhere else. */
 static bool move_lanes(struct pw_warp *w, const struct launch *l, struct pw_moved_range *near, uint64_t *words,
                        uint32_t count, uint32_t bytes)
 {
