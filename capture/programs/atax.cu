@@ -1,8 +1,17 @@
 // atax: PolyBench/GPU's product of a matrix and a vector by rows, then of its transpose by columns
-// (src/workload/polybench/atax.c).
+// (src/workload/polybench/atax.c). As in the original, sizes are compiled in (-DNX=, -DNY=).
 #include "common.h"
 
-__global__ void atax_kernel1(float *A, float *x, float *tmp, int nx, int ny)
+#ifndef NX
+#define NX 4096
+#endif
+#ifndef NY
+#define NY 4096
+#endif
+
+constexpr int nx = NX, ny = NY;
+
+__global__ void atax_kernel1(float *A, float *x, float *tmp)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < nx)
@@ -10,7 +19,7 @@ __global__ void atax_kernel1(float *A, float *x, float *tmp, int nx, int ny)
             tmp[i] += A[i * ny + j] * x[j];
 }
 
-__global__ void atax_kernel2(float *A, float *y, float *tmp, int nx, int ny)
+__global__ void atax_kernel2(float *A, float *y, float *tmp)
 {
     int j = blockIdx.x * blockDim.x + threadIdx.x;
     if (j < ny)
@@ -20,7 +29,6 @@ __global__ void atax_kernel2(float *A, float *y, float *tmp, int nx, int ny)
 
 int main(int argc, char **argv)
 {
-    int nx = parameter(argc, argv, "nx", 4096), ny = parameter(argc, argv, "ny", 4096);
     array<float> a((size_t)nx * ny), x(ny), y(ny), tmp(nx);
     for (int i = 0; i < nx; i++)
         for (int j = 0; j < ny; j++)
@@ -31,8 +39,8 @@ int main(int argc, char **argv)
     x.up();
     y.clear();
     tmp.clear();
-    launch("atax_kernel1", atax_kernel1, (nx + 255) / 256, 256, 0, a.device, x.device, tmp.device, nx, ny);
-    launch("atax_kernel2", atax_kernel2, (ny + 255) / 256, 256, 0, a.device, y.device, tmp.device, nx, ny);
+    launch("atax_kernel1", atax_kernel1, (nx + 255) / 256, 256, 0, a.device, x.device, tmp.device);
+    launch("atax_kernel2", atax_kernel2, (ny + 255) / 256, 256, 0, a.device, y.device, tmp.device);
     std::vector<double> sum(nx), expected(ny);
     for (int i = 0; i < nx; i++)
         for (int j = 0; j < ny; j++)

@@ -1,7 +1,17 @@
-// 2dconv: 2DConvolution of PolyBench/GPU, nine neighbours of every pixel (src/workload/polybench/conv2d.c).
+// 2dconv: 2DConvolution of PolyBench/GPU, nine neighbours of every pixel (src/workload/polybench/conv2d.c). As in the
+// original, sizes are compiled in (-DROWS=, -DCOLUMNS=).
 #include "common.h"
 
-__global__ void convolution2D_kernel(float *A, float *B, int ni, int nj)
+#ifndef ROWS
+#define ROWS 4096
+#endif
+#ifndef COLUMNS
+#define COLUMNS 4096
+#endif
+
+constexpr int ni = ROWS, nj = COLUMNS;
+
+__global__ void convolution2D_kernel(float *A, float *B)
 {
     int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
     const float c11 = +0.2F, c21 = +0.5F, c31 = -0.8F, c12 = -0.3F, c22 = +0.6F, c32 = -0.9F;
@@ -16,7 +26,6 @@ __global__ void convolution2D_kernel(float *A, float *B, int ni, int nj)
 
 int main(int argc, char **argv)
 {
-    int ni = parameter(argc, argv, "rows", 4096), nj = parameter(argc, argv, "columns", 4096);
     array<float> a((size_t)ni * nj), b((size_t)ni * nj);
     for (size_t i = 0; i < a.host.size(); i++)
         a[i] = unit(1, i);
@@ -24,7 +33,7 @@ int main(int argc, char **argv)
     b.clear();
     for (long i = parameter(argc, argv, "launches", 3); i > 0; i--)
         launch("convolution2D_kernel", convolution2D_kernel, dim3((nj + 31) / 32, (ni + 7) / 8), dim3(32, 8), 0, a.device,
-               b.device, ni, nj);
+               b.device);
     b.down();
     static const float c[3][3] = {{0.2F, 0.5F, -0.8F}, {-0.3F, 0.6F, -0.9F}, {0.4F, 0.7F, 0.1F}};
     size_t wrong = 0;

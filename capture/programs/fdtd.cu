@@ -1,7 +1,17 @@
-// fdtd: fdtd-2d of PolyBench/GPU, three sweeps per time step (src/workload/polybench/fdtd.c).
+// fdtd: fdtd-2d of PolyBench/GPU, three sweeps per time step (src/workload/polybench/fdtd.c). As in the original, sizes are
+// compiled in (-DNX=, -DNY=).
 #include "common.h"
 
-__global__ void fdtd_step1_kernel(const float *source, float *ex, float *ey, float *hz, int t, int nx, int ny)
+#ifndef NX
+#define NX 1200
+#endif
+#ifndef NY
+#define NY 1200
+#endif
+
+constexpr int nx = NX, ny = NY;
+
+__global__ void fdtd_step1_kernel(const float *source, float *ex, float *ey, float *hz, int t)
 {
     int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
     if (i < nx && j < ny) {
@@ -12,14 +22,14 @@ __global__ void fdtd_step1_kernel(const float *source, float *ex, float *ey, flo
     }
 }
 
-__global__ void fdtd_step2_kernel(float *ex, float *ey, float *hz, int nx, int ny)
+__global__ void fdtd_step2_kernel(float *ex, float *ey, float *hz)
 {
     int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
     if (i < nx && j < ny && j > 0)
         ex[i * (ny + 1) + j] = ex[i * (ny + 1) + j] - 0.5F * (hz[i * ny + j] - hz[i * ny + (j - 1)]);
 }
 
-__global__ void fdtd_step3_kernel(float *ex, float *ey, float *hz, int nx, int ny)
+__global__ void fdtd_step3_kernel(float *ex, float *ey, float *hz)
 {
     int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
     if (i < nx && j < ny)
@@ -29,7 +39,6 @@ __global__ void fdtd_step3_kernel(float *ex, float *ey, float *hz, int nx, int n
 
 int main(int argc, char **argv)
 {
-    int nx = parameter(argc, argv, "nx", 1200), ny = parameter(argc, argv, "ny", 1200);
     int steps = parameter(argc, argv, "steps", 5);
     array<float> source(steps), ex((size_t)nx * (ny + 1)), ey((size_t)(nx + 1) * ny), hz((size_t)nx * ny);
     for (int t = 0; t < steps; t++)
@@ -47,9 +56,9 @@ int main(int argc, char **argv)
     dim3 block(32, 8), grid((ny + 31) / 32, (nx + 7) / 8);
     for (int t = 0; t < steps; t++) {
         launch("fdtd_step1_kernel", fdtd_step1_kernel, grid, block, 0, (const float *)source.device, ex.device, ey.device,
-               hz.device, t, nx, ny);
-        launch("fdtd_step2_kernel", fdtd_step2_kernel, grid, block, 0, ex.device, ey.device, hz.device, nx, ny);
-        launch("fdtd_step3_kernel", fdtd_step3_kernel, grid, block, 0, ex.device, ey.device, hz.device, nx, ny);
+               hz.device, t);
+        launch("fdtd_step2_kernel", fdtd_step2_kernel, grid, block, 0, ex.device, ey.device, hz.device);
+        launch("fdtd_step3_kernel", fdtd_step3_kernel, grid, block, 0, ex.device, ey.device, hz.device);
     }
     for (int t = 0; t < steps; t++) {
         for (int i = 0; i < nx; i++)
