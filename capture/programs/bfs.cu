@@ -1,5 +1,6 @@
 // bfs: breadth-first search of Rodinia, two launches per level (src/workload/rodinia/bfs.c). With kind=1 the graph
-// follows a power law (R-MAT) instead of having about as many edges at every node.
+// follows a power law (R-MAT) instead of having about as many edges at every node. graph=FILE writes it down, in the
+// format of Rodinia's own.
 #include "common.h"
 
 #define MAX_THREADS_PER_BLOCK 512
@@ -55,6 +56,25 @@ static void draw(bool power_law, int n, size_t i, int *from, int *to)
     *to = (int)(hashed(9, *to) % n);
 }
 
+static void write_graph(const char *path, const std::vector<Node> &nodes, const std::vector<int> &edges, int source)
+{
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        perror(path);
+        exit(1);
+    }
+    fprintf(file, "%zu\n", nodes.size());
+    for (const Node &node : nodes)
+        fprintf(file, "%d %d\n", node.starting, node.no_of_edges);
+    fprintf(file, "%d\n%zu\n", source, edges.size());
+    for (int to : edges)
+        fprintf(file, "%d 1\n", to);
+    if (fclose(file)) {
+        perror(path);
+        exit(1);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int n = parameter(argc, argv, "nodes", 262144);
@@ -80,6 +100,8 @@ int main(int argc, char **argv)
     int source = 0;
     while (adjacent[source].empty())
         source++;
+    if (const char *path = text_parameter(argc, argv, "graph"))
+        write_graph(path, nodes.host, edges.host, source);
     frontier[source] = visited[source] = 1;
     cost[source] = 0;
     nodes.up();

@@ -24,14 +24,22 @@
         }                                                                                                              \
     } while (0)
 
+// What was given as key=value, the last of several, or NULL.
+inline const char *text_parameter(int argc, char **argv, const char *key)
+{
+    size_t length = strlen(key);
+    const char *value = nullptr;
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], key, length) == 0 && argv[i][length] == '=')
+            value = argv[i] + length + 1;
+    return value;
+}
+
 // A number given as key=value, or the default.
 inline long parameter(int argc, char **argv, const char *key, long value)
 {
-    size_t length = strlen(key);
-    for (int i = 1; i < argc; i++)
-        if (strncmp(argv[i], key, length) == 0 && argv[i][length] == '=')
-            value = atol(argv[i] + length + 1);
-    return value;
+    const char *text = text_parameter(argc, argv, key);
+    return text ? atol(text) : value;
 }
 
 inline uint64_t mixed(uint64_t x)

@@ -1,5 +1,5 @@
-/* The emulator: single instructions with operands in each place, lanes that part and join, and a compiled kernel. That it
- * counts what an H200 counts is shown by scripts/machine-code, which needs nvcc. */
+/* The emulator: single instructions with operands in each place, lanes that part and join, and a compiled kernel. That
+ * it counts what an H200 counts is shown by scripts/machine-code, which needs nvcc. */
 #include "capture/emulator/launch.h"
 #include "emulator_code.h"
 

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# CUDA programs by their machine code (capture/emulate): what it counts is what must be there, and the trace replays as
+# that. The programs check their results themselves. Where there is no nvcc, the mistakes alone are tested.
+source "$(dirname "$0")/tap.sh"
+emulate=$source_root/capture/emulate
+export BUILD=$work/build
+
+# says TEXT ARGUMENTS...: exit code 2, one line.
+says() {
+  local text=$1
+  shift
+  "$emulate" "$@" >.stdout 2>.stderr
+  [ $? = 2 ] && [ ! -s .stdout ] && [ "$(wc -l <.stderr)" = 1 ] && grep -qF -- "$text" .stderr
+}
+
+check '--help says what it does' eval '"$emulate" --help | grep -q -- "-o FILE.pwt"'
+check 'a program has to be named' says 'no program to run' --counts x
+check 'a program that is not there is named' says 'no program nosuch in' nosuch
+check 'a file that is not there is named' says 'nosuch.cu: no such file' nosuch.cu
+check 'an unknown option is named' says 'no option --frob' --frob vecadd
+check 'options of the recorder need a file' says '--ctas is for recording' --ctas 1/4 vecadd
+if [ ! -x "${CUDA:-/usr/local/cuda}/bin/nvcc" ]; then
+  echo "ok $((tests += 1)) - programs run by their machine code # SKIP there is no nvcc"
+  finish
+fi
+
+# column NAME: of the first launch.
+column() {
+  awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i } NR == 2 { print $at }' counts.csv
+}
+
+# 3 arrays of 4 bytes a lane; how many instructions a turn of the loop has is the compiler's to say, but as many in all warps.
+vecadd() {
+  "$emulate" --counts counts.csv vecadd ctas=24 warps=2 iterations=4 launches=1 >out 2>err || { cat err; return 1; }
+  before=$(column warp_instructions)
+  "$emulate" --counts counts.csv -o v.pwt vecadd ctas=24 warps=2 iterations=5 launches=1 >out 2>err || { cat err; return 1; }
+  counted=$(column warp_instructions)
+  [ $(((counted - before) % 48)) = 0 ] && [ $(((counted - before) / 48)) -ge 6 ] && [ $((counted % 48)) = 0 ] &&
+    [ "$(column load_sectors)" = $((48 * 5 * 8)) ] && [ "$(column store_sectors)" = $((48 * 5 * 4)) ] &&
+    grep -q '1 of 1 launches, 24 CTAs' err
+}
+check 'vecadd is counted' vecadd
+replays() {
+  run run -m h200 -d gpu-mmu -w trace:v.pwt -q --json r.json
+  succeeds && python3 -c "import json; r = json.load(open('r.json')); assert r['apps'][0]['warp_instructions'] == $counted, r"
+}
+check 'its trace has as many instructions' replays
+same() {
+  cp v.pwt first.pwt && "$emulate" -o v.pwt vecadd ctas=24 warps=2 iterations=5 launches=1 >out 2>err && cmp v.pwt first.pwt
+}
+check 'the same run is the same trace' same
+sampled() {
+  "$emulate" -o s.pwt --ctas 1/8 vecadd ctas=24 warps=2 iterations=5 launches=2 >out 2>err && grep -q '2 of 2 launches, 6 CTAs' err
+}
+check 'one CTA in eight' sampled
+# Barriers, shared memory and lanes that part: half-full warps of 16 lanes.
+nw() {
+  "$emulate" --counts counts.csv nw length=64 >out 2>err && [ "$(column warp_instructions)" -gt 600 ]
+}
+check 'lanes that part come to the right result' nw
+unknown() {
+  cat >odd.cu <<'CUDA'
+#include "common.h"
+__global__ void odd(int *out) { out[threadIdx.x] = __reduce_add_sync(~0U, threadIdx.x); }
+int main()
+{
+    array<int> out(32);
+    launch("odd", odd, 1, 32, 0, out.device);
+    return finish("odd", 0);
+}
+CUDA
+  "$emulate" odd.cu >out 2>err
+  [ $? = 3 ] && [ "$(grep -c 'emulator: .*odd.*is not known' err)" = 1 ]
+}
+check 'an instruction that is not known ends the run' unknown
+finish
