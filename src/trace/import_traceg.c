@@ -136,6 +136,16 @@ static enum pw_status end_block(struct kernel *k, struct pw_error *err)
     return PW_OK;
 }
 
+/* Raw traces, which are not yet sorted by thread block, have the head of sorted ones. Each of their lines begins with
+ * the numbers of its thread block and warp. */
+static const char *what_is_wrong(const struct kernel *k, const char *at)
+{
+    if (!k->in_block && *at >= '0' && *at <= '9')
+        return "is not sorted by thread block; run Accel-Sim's post-traces-processing";
+    return k->in_block && k->warps_seen ? "this is not understood here; are there more lines than `insts` says?"
+                                        : "this is not understood here";
+}
+
 /* A line that is no instruction. */
 static enum pw_status read_line(struct kernel *k, const char *at, struct pw_error *err)
 {
@@ -153,10 +163,7 @@ static enum pw_status read_line(struct kernel *k, const char *at, struct pw_erro
     else if (pw_scan_text(at, "#END_TB"))
         status = end_block(k, err);
     else if (*at != '#' && *at != '\n')
-        status = pw_lines_fail(&k->text, err,
-                               k->in_block && k->warps_seen
-                                   ? "this is not understood here; are there more lines than `insts` says?"
-                                   : "this is not understood here");
+        status = pw_lines_fail(&k->text, err, "%s", what_is_wrong(k, at));
     if (status == PW_OK)
         pw_lines_skip_line(&k->text, line);
     return status;

@@ -1,9 +1,8 @@
 /* Reads the head of a kernel's trace (traceg_header.h).
  *
  * Versions 3 to 5 of the tracer write the same lines but for an immediate at their end and a number at their beginning
- * (Accel-Sim's tracer_tool.cu). Version 6 lists uniform and predicate registers too, and is refused by name, as are
- * version 2, of which every line has the warp's place, and the raw traces that are not yet sorted by thread block.
- * Keys that are not known are skipped. */
+ * (Accel-Sim's tracer_tool.cu). Version 6 lists uniform and predicate registers too, and is refused by name, as is
+ * version 2, of which every line has the warp's place. Keys that are not known are skipped. */
 #include "trace/traceg_header.h"
 
 #include "trace/text_scan.h"
@@ -121,9 +120,7 @@ enum pw_status pw_traceg_read_header(struct pw_lines *t, struct pw_traceg_header
         if (!at)
             return check(t, out, err);
         const char *text = pw_scan_blanks(at), *newline = memchr(at, '\n', (size_t)(t->end - at));
-        if (*text == '#') {
-            if (memmem(text, (size_t)(newline - text), "threadblock_x", strlen("threadblock_x")))
-                return pw_lines_fail(t, err, "is not sorted by thread block; run Accel-Sim's post-traces-processing");
+        if (*text == '#') { /* whatever it says: in versions 3 and 4 the raw trace's format, in the sorted one too */
             status = check(t, out, err);
             t->line--; /* it is read again */
             return status;
