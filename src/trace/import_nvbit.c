@@ -9,7 +9,8 @@
  * The file is read twice. First, what launches there are, how large the grid and block of those are that nothing was
  * said of (the largest coordinates seen), and how warps are numbered: the tool prints the slot of the multiprocessor
  * that a warp has. Where such numbers do not fit the block, the warps of a thread block are numbered in the order in
- * which they come. Accesses of launches follow one another; kernels that ran at the same time are refused. */
+ * which they come, and if the one that has fewer lanes is not the last, the block gets all lanes of that warp. Accesses
+ * of launches follow one another; kernels that ran at the same time are refused. */
 #include "trace/nvbit_launches.h"
 #include "trace/warp_ops.h"
 

@@ -29,6 +29,7 @@ static enum pw_status describe(struct pw_nvbit_launch *l, const struct pw_nvbit_
     if (l->described) {
         l->grid = line->grid;
         l->block = line->block;
+        l->direct = l->order_fits = true; /* so far */
     }
     l->shared_bytes = line->shared_bytes;
     l->registers = line->registers;
@@ -77,12 +78,20 @@ static void include(uint32_t *most, uint32_t coordinate)
         *most = coordinate + 1;
 }
 
+static bool has_lanes(uint32_t threads, uint32_t warp, uint32_t lanes)
+{
+    return warp * PW_WARP_LANES < threads && !(lanes & ~pw_import_lanes(threads, warp));
+}
+
 void pw_nvbit_include(struct pw_nvbit_launch *l, const struct pw_nvbit_line *line, uint32_t warp)
 {
-    include(&l->slots, line->warp);
     include(&l->most_warps, warp);
-    if (l->described)
+    if (l->described) {
+        uint32_t threads = pw_import_threads(&l->block);
+        l->direct &= has_lanes(threads, line->warp, line->mask);
+        l->order_fits &= has_lanes(threads, warp, line->mask);
         return;
+    }
     include(&l->grid.x, line->cta.x);
     include(&l->grid.y, line->cta.y);
     include(&l->grid.z, line->cta.z);
@@ -100,7 +109,9 @@ enum pw_status pw_nvbit_launches_finish(struct pw_nvbit_launches *l, const struc
         if (!pw_import_ctas(&one->grid) || !threads)
             return pw_fail(err, PW_USER_ERROR, "%s: launch %llu has not 1 to %d thread blocks of 1 to %d threads",
                            t->path, (unsigned long long)one->id, PW_IMPORT_CTAS, PW_CTA_THREADS);
-        one->direct = one->described && (one->slots ? one->slots - 1 : 0) * PW_WARP_LANES < threads;
+        /* Which warp is the one with fewer lanes shows only in its last access. */
+        if (one->described && !one->direct && !one->order_fits && threads > PW_WARP_LANES)
+            one->block = (struct pw_dim3){(threads + PW_WARP_LANES - 1) / PW_WARP_LANES * PW_WARP_LANES, 1, 1};
     }
     return PW_OK;
 }

@@ -10,10 +10,10 @@ struct pw_nvbit_launch {
     char *name; /* NULL: nobody said */
     struct pw_dim3 grid, block;
     uint32_t shared_bytes, registers;
-    uint32_t slots;      /* the highest number of a warp, plus 1 */
     uint32_t most_warps; /* of a thread block */
     bool described;      /* grid and block are those of the LAUNCH line */
     bool direct;         /* the tool's numbers of warps fit the block */
+    bool order_fits;     /* so does the order in which they come, with the lanes that they have */
 };
 
 struct pw_nvbit_launches {

@@ -401,6 +401,32 @@ static void a_launch_line_of_nvbit_says_grid_and_block(void **state)
     pw_trace_close(t);
 }
 
+/* The warp of 8 threads comes first, under a number that is none of the block's or that of a whole warp. */
+static void the_smallest_warp_of_a_block_may_come_first(void **state)
+{
+    (void)state;
+    for (unsigned slot = 0; slot < 8; slot += 7) {
+        char *text = NULL;
+        size_t bytes;
+        FILE *to = open_memstream(&text, &bytes);
+        fputs("MEMTRACE: CTX 0x0 - LAUNCH - Kernel pc 0x0 - Kernel name k - grid launch id 0 - grid size 2,1,1 - "
+              "block size 20,2,1 - nregs 16 - shmem 0 - cuda stream id 0\n",
+              to);
+        print_accesses(to, 0, "0,0,0", slot, "LDG.E", 0xff, 0x10000000);
+        print_accesses(to, 0, "0,0,0", 1, "LDG.E", PW_ALL_LANES, 0x10000020);
+        fclose(to);
+        struct pw_trace *t = import_text("memtrace.txt", text);
+        free(text);
+        expect_ops(t, 0, 0, 0, "l4:ff:10000000+4<0 x");
+        expect_ops(t, 0, 0, 1, "l4:ffffffff:10000020+4<0 x");
+        size_t count;
+        const struct pw_trace_event *e = pw_trace_events(t, &count);
+        assert_int_equal(e[count - 1].block.x, 64);
+        assert_int_equal(e[count - 1].block.y, 1);
+        pw_trace_close(t);
+    }
+}
+
 static void what_a_file_is_is_told_by_what_is_in_it(void **state)
 {
     (void)state;
@@ -441,6 +467,7 @@ int main(void)
         cmocka_unit_test(who_watches_is_told_and_can_stop_it),
         cmocka_unit_test(warps_of_nvbits_trace_are_taken_apart),
         cmocka_unit_test(a_launch_line_of_nvbit_says_grid_and_block),
+        cmocka_unit_test(the_smallest_warp_of_a_block_may_come_first),
         cmocka_unit_test(what_a_file_is_is_told_by_what_is_in_it),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
