@@ -85,13 +85,14 @@ static bool tell_text(const char *text, size_t bytes, enum pw_trace_format *out)
     const char *end = text + bytes;
     for (const char *at = text, *newline; at < end && (newline = memchr(at, '\n', (size_t)(end - at)));
          at = newline + 1) {
-        size_t length = (size_t)(newline - at);
         at = pw_scan_blanks(at);
+        size_t length = (size_t)(newline - at);
         if (memmem(at, length, "MEMTRACE: CTX ", strlen("MEMTRACE: CTX ")))
             *out = PW_TRACE_NVBIT;
         else if (pw_scan_text(at, "-kernel name ="))
             *out = PW_TRACE_TRACEG;
-        else if (pw_scan_text(at, "Memcpy") || (pw_scan_text(at, "kernel-") && memmem(at, length, ".trace", 6)))
+        else if (pw_scan_text(at, "Memcpy") || (pw_scan_text(at, "kernel-") && memmem(at, length, ".trace", 6)) ||
+                 pw_import_is_kernel_path(at, length))
             *out = PW_TRACE_KERNELSLIST;
         else
             continue;

@@ -31,6 +31,10 @@ enum pw_status pw_trace_sniff(const char *path, enum pw_trace_format *out, struc
 enum pw_status pw_trace_import(const char *path, enum pw_trace_format format, const struct pw_import_watch *watch,
                                struct pw_trace_writer *out, struct pw_error *err);
 
+/* Calls `use` with each file that an import of this one, or opening it, would read: of a list, every kernel's too. */
+typedef enum pw_status pw_trace_file_fn(void *context, const char *path, struct pw_error *err);
+enum pw_status pw_trace_each_file(const char *path, pw_trace_file_fn *use, void *context, struct pw_error *err);
+
 /* A digest of everything that an import of the file, or opening it, would read: of a list, every kernel's file. */
 enum pw_status pw_trace_digest_file(const char *path, uint64_t *out, struct pw_error *err);
 

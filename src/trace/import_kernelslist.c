@@ -52,7 +52,21 @@ static enum pw_status read_copy(struct pw_lines *t, const char *at, struct comma
     return PW_OK;
 }
 
-/* The file of a kernel, beside the list unless it says otherwise. */
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+    size_t bytes = strlen(end);
+    return length > bytes && !memcmp(text + length - bytes, end, bytes);
+}
+
+bool pw_import_is_kernel_path(const char *line, size_t length)
+{
+    while (length && pw_scan_is_blank(line[length - 1]))
+        length--;
+    return memchr(line, '/', length) && !memchr(line, ' ', length) &&
+           (ends_with(line, length, ".traceg") || ends_with(line, length, ".traceg.xz"));
+}
+
+/* The file of a kernel; a path that is not absolute begins at the list. */
 static enum pw_status read_kernel(struct pw_lines *t, const char *at, struct command *out, struct pw_error *err)
 {
     const char *end = memchr(at, '\n', (size_t)(t->end - at));
@@ -88,7 +102,8 @@ static enum pw_status read_command(struct list *l, struct command *out, bool *ou
     const char *at = pw_scan_blanks(line);
     if ((value = pw_scan_text(at, "MemcpyHtoD,")))
         status = read_copy(&l->text, value, out, err);
-    else if (pw_scan_text(at, "kernel"))
+    else if (pw_scan_text(at, "kernel") ||
+             pw_import_is_kernel_path(at, (size_t)((const char *)memchr(at, '\n', (size_t)(l->text.end - at)) - at)))
         status = read_kernel(&l->text, at, out, err);
     if (status == PW_OK && out->kind != COMMAND_NONE && l->commands++ >= MOST_COMMANDS)
         status = pw_lines_fail(&l->text, err, "a list has at most %d commands", MOST_COMMANDS);
@@ -210,7 +225,7 @@ enum pw_status pw_import_kernelslist(struct pw_import *i, struct pw_error *err)
     return status;
 }
 
-enum pw_status pw_import_kernel_files(const char *list, pw_kernel_file_fn *use, void *context, struct pw_error *err)
+enum pw_status pw_import_kernel_files(const char *list, pw_trace_file_fn *use, void *context, struct pw_error *err)
 {
     struct list l = {0};
     struct command *c = malloc(sizeof *c);

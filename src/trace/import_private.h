@@ -41,8 +41,11 @@ enum pw_status pw_import_kernel(struct pw_import *i, const char *path, struct pw
 enum pw_status pw_import_kernelslist(struct pw_import *i, struct pw_error *err);
 enum pw_status pw_import_nvbit(struct pw_import *i, struct pw_error *err);
 
+/* Whether a line of a list is a kernel's file with a path before it, which Accel-Sim would ignore: a word that ends as
+ * the tracer's files do. */
+bool pw_import_is_kernel_path(const char *line, size_t length);
+
 /* Calls `use` with each kernel's file of a list. */
-typedef enum pw_status pw_kernel_file_fn(void *context, const char *path, struct pw_error *err);
-enum pw_status pw_import_kernel_files(const char *list, pw_kernel_file_fn *use, void *context, struct pw_error *err);
+enum pw_status pw_import_kernel_files(const char *list, pw_trace_file_fn *use, void *context, struct pw_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Opens a trace of any format, and digests what that would read (import.h). */
+/* Opens a trace of any format, and lists and digests what that would read (import.h). */
 #include "sim/fnv.h"
 #include "trace/import_private.h"
 
@@ -77,6 +77,17 @@ static enum pw_status digest_own(const char *path, uint64_t *out, struct pw_erro
     *out = pw_trace_digest(t);
     pw_trace_close(t);
     return PW_OK;
+}
+
+enum pw_status pw_trace_each_file(const char *path, pw_trace_file_fn *use, void *context, struct pw_error *err)
+{
+    enum pw_trace_format format;
+    enum pw_status status = pw_trace_sniff(path, &format, err);
+    if (status == PW_OK)
+        status = use(context, path, err);
+    if (status == PW_OK && format == PW_TRACE_KERNELSLIST)
+        status = pw_import_kernel_files(path, use, context, err);
+    return status;
 }
 
 enum pw_status pw_trace_digest_file(const char *path, uint64_t *out, struct pw_error *err)

@@ -180,6 +180,8 @@ static const struct {
     {"", ": is no trace: neither pagewalk's own, nor Accel-Sim's kernelslist.g or .traceg, nor NVBit's mem_trace"},
     {"words\n",
      ": is no trace: neither pagewalk's own, nor Accel-Sim's kernelslist.g or .traceg, nor NVBit's mem_trace"},
+    {"                kernel-1\nlog.trace\n",
+     ": is no trace: neither pagewalk's own, nor Accel-Sim's kernelslist.g or .traceg, nor NVBit's mem_trace"},
     {"\x1f\x8b\b", ": is compressed with gzip; decompress it, or use xz"},
     {"\x28\xb5\x2f\xfd words", ": is compressed with zstd; decompress it, or use xz"},
 };

@@ -3,6 +3,7 @@
 #include "import_fixture.h"
 
 #include <lzma.h>
+#include <sys/stat.h>
 
 #define EXIT "0ff0 ffffffff 0 EXIT 0 0 0 \n"
 
@@ -204,6 +205,21 @@ static void write_xz(const char *name, const char *text, unsigned streams)
     }
     write_bytes(name, packed, used);
     free(packed);
+}
+
+static void kernels_of_a_list_may_have_a_path(void **state)
+{
+    char *text = add_vectors(1, 1, 1), list[256];
+    mkdir("elsewhere", 0700);
+    write_text("elsewhere/kernel-1.traceg", text);
+    free(text);
+    snprintf(list, sizeof list, "./elsewhere/kernel-1.traceg \r\n%s/elsewhere/kernel-1.traceg\nsee ./log.traceg\n",
+             (const char *)*state);
+    struct pw_trace *t = import_text("kernelslist.g", list);
+    assert_int_equal(pw_trace_launches(t), 2);
+    pw_trace_close(t);
+    write_text("kernelslist.g", "/absent/kernel-1.traceg.xz\n");
+    expect_refusal("kernelslist.g", ":1: /absent/kernel-1.traceg.xz: cannot open: No such file or directory");
 }
 
 static void compressed_text_is_text(void **state)
@@ -462,6 +478,7 @@ int main(void)
         cmocka_unit_test(a_warp_waits_for_its_own_loads_alone),
         cmocka_unit_test(a_long_name_is_cut_and_a_terminal_does_not_obey_it),
         cmocka_unit_test(copies_of_a_list_allocate_what_they_copy_to),
+        cmocka_unit_test(kernels_of_a_list_may_have_a_path),
         cmocka_unit_test(compressed_text_is_text),
         cmocka_unit_test(a_digest_is_of_all_that_is_read),
         cmocka_unit_test(who_watches_is_told_and_can_stop_it),
