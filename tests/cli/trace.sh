@@ -120,6 +120,12 @@ fails 'record into a folder that is not there' 2 'absent' trace record -w "$smal
 fails 'convert of what is converted' 2 'already' trace convert hs.pwt -o x.pwt
 fails 'cat of a launch that is not there' 2 'launch' trace cat hs.pwt --launch 1000
 fails 'cat of no number' 2 'no whole number' trace cat hs.pwt --cta x
+cp -r auto kept
+fails 'convert of a kernel onto itself' 2 'auto/kernel-1.traceg: is read' trace convert auto/kernel-1.traceg -o auto/kernel-1.traceg
+fails 'convert of a list onto a kernel of it' 2 'auto/kernel-1.traceg: is read' \
+  trace convert auto/kernelslist.g -o auto/../auto/kernel-1.traceg
+fails 'record onto the trace that is replayed' 2 'hs.pwt: is read' trace record -w trace:hs.pwt:count=1 -o hs.pwt
+check 'what was read is as it was' eval 'diff -r auto kept && cmp hs.pwt again.pwt'
 check 'none of them has written anything' eval '! ls x.pwt* absent 2>/dev/null | grep .'
 
 # Broken files: each is refused with one line, by every command that reads it, and nothing is written.

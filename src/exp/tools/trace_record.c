@@ -12,6 +12,8 @@
 #include "workload/runtime/functional.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 struct place {
     uint64_t address, bytes;
@@ -146,11 +148,32 @@ static enum pw_status finish(struct pw_trace_writer *writer, enum pw_status stat
     return status;
 }
 
+/* A file that is read for the trace is not replaced by it. */
+static enum pw_status keep_input(void *output, const char *input, struct pw_error *err)
+{
+    struct stat in, out;
+    if (stat(input, &in) || stat(output, &out) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+        return PW_OK;
+    return pw_fail(err, PW_USER_ERROR, "%s: is read to make the trace; name another file to write", input);
+}
+
+static enum pw_status keep_inputs(const struct pw_program *program, char *output, struct pw_error *err)
+{
+    struct pw_option_view view;
+    enum pw_status status = PW_OK;
+    for (size_t i = 0; status == PW_OK && pw_program_parameter(program, i, &view); i++)
+        if (!strcmp(view.row->unit, "file") && *view.value)
+            status = keep_input(output, view.value, err);
+    return status;
+}
+
 enum pw_status pw_trace_record(const struct pw_trace_record_spec *spec, struct pw_error *err)
 {
     struct recorder r = {.spec = spec, .clock = pw_report_clock()};
     struct pw_program program = {0};
     enum pw_status status = pw_program_parse(spec->workload, &program, err);
+    if (status == PW_OK)
+        status = keep_inputs(&program, (char *)spec->file, err);
     if (status == PW_OK)
         status = pw_trace_writer_open(spec->file, &r.writer, err);
     if (status == PW_OK)
@@ -181,6 +204,8 @@ enum pw_status pw_trace_convert(const struct pw_trace_record_spec *spec, struct 
     enum pw_status status = pw_trace_sniff(spec->workload, &format, err);
     if (status == PW_OK && format == PW_TRACE_PWT)
         status = pw_fail(err, PW_USER_ERROR, "%s: is pagewalk's own format already", spec->workload);
+    if (status == PW_OK)
+        status = pw_trace_each_file(spec->workload, keep_input, (char *)spec->file, err);
     if (status == PW_OK)
         status = pw_trace_writer_open(spec->file, &r.writer, err);
     if (status == PW_OK)
