@@ -62,10 +62,10 @@ struct pw_stream {
 /* stream_memory.c */
 enum pw_status pw_stream_space_init(struct pw_stream_space *space, struct pw_error *err);
 void pw_stream_space_release(struct pw_stream_space *space);
-/* Where `bytes` at an address are, which do not cross a multiple of their number, a power of two; maps them first, if
- * that is asked for. */
-enum pw_status pw_stream_locate(struct pw_stream *s, unsigned app, uint64_t address, uint64_t bytes, uint64_t *out,
-                                struct pw_error *err);
+/* Where accesses of `bytes` bytes, a power of two, at multiples of it are; maps them first, if that is asked for. Has
+ * mapped nothing if it fails. */
+enum pw_status pw_stream_locate(struct pw_stream *s, unsigned app, const uint64_t *addresses, uint32_t count,
+                                uint64_t bytes, uint64_t *out, struct pw_error *err);
 
 /* stream_warps.c: the kernel of all warps, and who hears what becomes of their operations. */
 void pw_feed_kernel(struct pw_warp *w, const void *stream);

@@ -102,6 +102,15 @@ static enum pw_status allocate_pieces(struct pw_stream *s, unsigned app, struct 
     return PW_OK;
 }
 
+/* Segments whose places were chosen after this many are as if they had never been used. */
+static void forget_segments(struct pw_stream_space *space, uint16_t used)
+{
+    for (size_t i = 0; space->used > used && i < PW_STREAM_SEGMENTS; i++)
+        if (space->segments[i] > used)
+            space->segments[i] = 0;
+    space->used = used;
+}
+
 /* Maps whole pages that are not mapped and lie before the mapping `place`. */
 static enum pw_status add(struct pw_stream *s, unsigned app, size_t place, struct pw_mapping m, const char *name,
                           struct pw_error *err)
@@ -111,11 +120,14 @@ static enum pw_status add(struct pw_stream *s, unsigned app, size_t place, struc
     if (!maps)
         return pw_fail_memory(err, "the mappings of a stream");
     space->maps = maps;
+    uint16_t used = space->used;
     enum pw_status status = move_segments(space, m, err);
     if (status == PW_OK)
         status = allocate_pieces(s, app, m, name, err);
-    if (status != PW_OK)
+    if (status != PW_OK) {
+        forget_segments(space, used);
         return status;
+    }
     memmove(&maps[place + 1], &maps[place], (space->count++ - place) * sizeof *maps);
     maps[place] = m;
     s->unbacked = true;
@@ -205,8 +217,8 @@ static enum pw_status map_touched(struct pw_stream *s, unsigned app, size_t plac
     return add(s, app, place, m, "touched", err);
 }
 
-enum pw_status pw_stream_locate(struct pw_stream *s, unsigned app, uint64_t address, uint64_t bytes, uint64_t *out,
-                                struct pw_error *err)
+static enum pw_status locate(struct pw_stream *s, unsigned app, uint64_t address, uint64_t bytes, uint64_t *out,
+                             struct pw_error *err)
 {
     struct pw_stream_space *space = &s->spaces[app];
     if (address & (bytes - 1) || address >= OUTER)
@@ -231,6 +243,41 @@ enum pw_status pw_stream_locate(struct pw_stream *s, unsigned app, uint64_t addr
     return PW_OK;
 }
 
+static enum pw_status unmap(struct pw_stream *s, unsigned app, size_t place, struct pw_error *err)
+{
+    struct pw_stream_space *space = &s->spaces[app];
+    enum pw_status status = free_pieces(s, app, space->maps[place].first, space->maps[place].outer, err);
+    memmove(&space->maps[place], &space->maps[place + 1], (--space->count - place) * sizeof *space->maps);
+    return pw_stream_keep(s, status, err);
+}
+
+enum pw_status pw_stream_locate(struct pw_stream *s, unsigned app, const uint64_t *addresses, uint32_t count,
+                                uint64_t bytes, uint64_t *out, struct pw_error *err)
+{
+    struct pw_stream_space *space = &s->spaces[app];
+    uint16_t used = space->used;
+    uint32_t added[PW_WARP_LANES], added_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t before = space->count;
+        enum pw_status status = locate(s, app, addresses[i], bytes, &out[i], err);
+        if (space->count > before)
+            added[added_count++] = i;
+        if (status == PW_OK)
+            continue;
+        while (added_count) {
+            struct pw_error failed;
+            size_t place = find(space, addresses[added[--added_count]]);
+            if (unmap(s, app, place, &failed) == PW_OK)
+                continue;
+            *err = failed;
+            status = failed.status;
+        }
+        forget_segments(space, used);
+        return status;
+    }
+    return PW_OK;
+}
+
 enum pw_status pw_stream_unmap(struct pw_stream *s, unsigned app, uint64_t address, struct pw_error *err)
 {
     enum pw_status status = check_app(s, app, err);
@@ -244,7 +291,5 @@ enum pw_status pw_stream_unmap(struct pw_stream *s, unsigned app, uint64_t addre
     if (!pw_stream_rests(s, app))
         return pw_fail(err, PW_USER_ERROR,
                        "application %u has operations under way: drain the stream before memory is taken away", app);
-    status = free_pieces(s, app, space->maps[i].first, space->maps[i].outer, err);
-    memmove(&space->maps[i], &space->maps[i + 1], (--space->count - i) * sizeof *space->maps);
-    return pw_stream_keep(s, status, err);
+    return unmap(s, app, i, err);
 }

@@ -314,22 +314,20 @@ static enum pw_status check_operation(const struct pw_stream_operation *op, stru
 static enum pw_status locate_lanes(struct pw_stream *s, unsigned app, const struct pw_stream_operation *op,
                                    struct queued *q, struct pw_error *err)
 {
-    uint32_t count = 0, mask = q->op.count_or_mask;
+    uint32_t count = 0;
+    uint64_t addresses[PW_WARP_LANES];
+    for (uint32_t lanes = q->op.count_or_mask; lanes; lanes &= lanes - 1, count++)
+        addresses[count] =
+            op->addresses ? op->addresses[count] : op->base + (uint64_t)__builtin_ctz(lanes) * (uint64_t)op->stride;
+    enum pw_status status = pw_stream_locate(s, app, addresses, count, q->op.bytes, q->words, err);
+    if (status != PW_OK)
+        return status;
+    q->record.done.address = addresses[0];
+    q->record.where = q->words[0];
     bool affine = !op->addresses;
-    uint64_t moved_by = 0;
-    for (uint32_t lanes = mask; lanes; lanes &= lanes - 1, count++) {
-        uint64_t lane = (uint64_t)__builtin_ctz(lanes);
-        uint64_t address = op->addresses ? op->addresses[count] : op->base + lane * (uint64_t)op->stride;
-        enum pw_status status = pw_stream_locate(s, app, address, q->op.bytes, &q->words[count], err);
-        if (status != PW_OK)
-            return status;
-        if (!count) {
-            moved_by = q->words[0] - address;
-            q->record.done.address = address;
-            q->record.where = q->words[0];
-        }
-        affine &= q->words[count] - address == moved_by;
-    }
+    uint64_t moved_by = q->words[0] - addresses[0];
+    for (uint32_t i = 1; i < count; i++)
+        affine &= q->words[i] - addresses[i] == moved_by;
     q->op.form = affine ? PW_FORM_AFFINE : PW_FORM_LANES;
     if (affine) {
         q->words[0] = op->base + moved_by;

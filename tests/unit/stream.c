@@ -209,8 +209,37 @@ static void managed_memory_is_mapped_in_blocks_of_2_mib(void **state)
     assert_int_equal(pw_stream_access(s, first, PW_STREAM_LOAD, 0x211000, 4, 0, &e), PW_USER_ERROR);
     assert_string_equal(e.message, "address 0x211000 of application 0 lies behind what was mapped at 0x200000, in "
                                    "the same 2 MiB of managed memory: map more there");
+    const uint64_t lanes[] = {0x800000, 0x211000};
+    assert_int_equal(pw_stream_push(s, first, &(struct pw_stream_operation){.mask = 3, .addresses = lanes}, &e),
+                     PW_USER_ERROR);
     STREAM_OK(pw_stream_unmap(s, 0, 0x200000, err));
+    assert_int_equal(pw_stream_unmap(s, 0, 0x800000, &e), PW_USER_ERROR);
     stream_do(s, first, PW_STREAM_LOAD, 0x211000);
+    stream_end(s);
+}
+
+static void a_call_that_fails_maps_nothing(void **state)
+{
+    (void)state;
+    struct pw_error e;
+    const uint64_t addresses[] = {0x10000000, 3 * gib, 0x20000003};
+    const struct pw_stream_operation lanes = {.mask = 7, .addresses = addresses};
+    struct pw_stream *s = touching();
+    STREAM_OK(pw_stream_access(s, first, PW_STREAM_LOAD, 0x1000, 4, 0, err));
+    for (uint32_t i = 0; i < 768; i++) { /* a failure takes none of the GiB that an application may use either */
+        uint64_t at[] = {(8 + i) * gib, 0x3};
+        assert_int_equal(
+            pw_stream_push(s, first, &(struct pw_stream_operation){.mask = 3, .addresses = at, .tag = i}, &e),
+            PW_USER_ERROR);
+        assert_int_equal(pw_stream_push(s, first, &lanes, &e), PW_USER_ERROR);
+    }
+    assert_int_equal(pw_stream_map(s, 0, 100 * gib, 700 * gib, NULL, &e), PW_USER_ERROR);
+    assert_non_null(strstr(e.message, "does not fit"));
+    STREAM_OK(pw_stream_map(s, 0, 0x10000000, 4096, NULL, err));
+    for (uint64_t i = 1; i < 768; i++)
+        STREAM_OK(pw_stream_map(s, 0, 1000 * gib + i * gib, 4096, NULL, err));
+    STREAM_OK(pw_stream_drain(s, err));
+    assert_int_equal(pw_stream_outstanding(s), 0);
     stream_end(s);
 }
 
@@ -613,6 +642,7 @@ int main(void)
         cmocka_unit_test(large_pages_do_not_depend_on_the_order_of_mappings),
         cmocka_unit_test(only_a_translation_for_a_write_makes_a_page_dirty),
         cmocka_unit_test(managed_memory_is_mapped_in_blocks_of_2_mib),
+        cmocka_unit_test(a_call_that_fails_maps_nothing),
         cmocka_unit_test(equal_addresses_of_two_applications_have_nothing_to_do_with_each_other),
         cmocka_unit_test(sms_have_l1_tlbs_of_their_own_and_share_the_l2_tlb),
         cmocka_unit_test(every_gpu_has_its_own_tlbs),
