@@ -35,19 +35,29 @@ static void cut_stay(const struct pw_gpu *g, const struct pw_scheduler *s, pw_cy
     open->memory_instructions -= s->accessed > now;
 }
 
+/* A line without sectors stands for a page that is only translated (gpu/watch.c), and does not count. */
+static uint64_t lines_parked(const struct pw_parked_list *list)
+{
+    uint64_t lines = list->count;
+    for (const struct pw_parked_line *l = list->first; l; l = l->next)
+        lines -= !l->sectors;
+    return lines;
+}
+
 static uint64_t lines_waiting(const struct pw_sm *sm)
 {
     uint32_t size = sm->gpu->config.sm.lsu_queue;
-    uint64_t lines = sm->lsu.replay.count;
+    uint64_t lines = lines_parked(&sm->lsu.replay);
     for (uint32_t i = 0; i < sm->lsu.count; i++) {
         const struct pw_lsu_entry *e = &sm->lsu.queue[(sm->lsu.first + i) % size];
-        lines += (uint64_t)e->count - e->next;
+        if (e->lines[0].sectors)
+            lines += (uint64_t)e->count - e->next;
     }
     for (uint32_t i = 0; sm->tlb_mshr.in_use && i < sm->tlb_mshr.capacity; i++)
-        lines += sm->tlb_waiting[i].parked.count;
+        lines += lines_parked(&sm->tlb_waiting[i].parked);
     for (const struct pw_key_link *l = pw_key_map_next(&sm->fault_waits, NULL); l;
          l = pw_key_map_next(&sm->fault_waits, l))
-        lines += ((const struct pw_fault_wait *)l)->waiting.parked.count;
+        lines += lines_parked(&((const struct pw_fault_wait *)l)->waiting.parked);
     return lines;
 }
 

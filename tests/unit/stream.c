@@ -478,6 +478,22 @@ struct seen {
     size_t count;
 };
 
+/* Pages that are only translated are no lines, wherever they wait: in the queue, for a walk, or for a far fault. */
+static void metrics_may_be_reset_while_translations_are_under_way(void **state)
+{
+    (void)state;
+    for (uint64_t after = 0; after < 4000; after += 400) {
+        struct pw_stream *s = after % 800 ? managed(true) : touching();
+        for (uint64_t i = 0; i < 12; i++) {
+            STREAM_OK(pw_stream_access(s, first, PW_STREAM_TRANSLATE, i << 22, 8, i, err));
+            STREAM_OK(pw_stream_access(s, (struct pw_stream_place){.warp = 1}, PW_STREAM_LOAD, i << 22, 8, i, err));
+        }
+        STREAM_OK(pw_stream_advance(s, after, err));
+        STREAM_OK(pw_stream_reset_metrics(s, err));
+        stream_end(s);
+    }
+}
+
 static void compare(void *context, const struct pw_metric *metric)
 {
     struct seen *seen = context;
@@ -654,6 +670,7 @@ int main(void)
         cmocka_unit_test(an_exit_ends_the_warp_and_the_next_operation_begins_another),
         cmocka_unit_test(only_what_asks_for_it_is_reported),
         cmocka_unit_test(metrics_count_from_their_reset),
+        cmocka_unit_test(metrics_may_be_reset_while_translations_are_under_way),
         cmocka_unit_test(all_metrics_are_those_of_the_result),
         cmocka_unit_test(after_the_end_there_are_only_completions),
         cmocka_unit_test(a_stream_may_end_at_any_time),
