@@ -168,7 +168,8 @@ uint64_t pw_stream_outstanding(const struct pw_stream *s);
 /* Everything before cycle `until` happens; the present cycle at least. */
 enum pw_status pw_stream_advance(struct pw_stream *s, uint64_t until, struct pw_error *err);
 /* The same, but time stops in the cycle in which an operation with `report` completes, before the next one does. At
- * once if a completion has not been taken, or nothing is outstanding and `until` is UINT64_MAX. */
+ * once if a completion has not been taken. With UINT64_MAX it stops with the last completion of all too, or at once if
+ * nothing is outstanding. */
 enum pw_status pw_stream_wait(struct pw_stream *s, uint64_t until, struct pw_error *err);
 /* Until nothing is outstanding and all stores have reached the L2; arithmetic may go on for which nothing waits. A
  * machine in which nothing happens any more, or no instruction issues for sim.progress_limit cycles, is PW_FAILED, and

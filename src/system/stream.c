@@ -238,7 +238,7 @@ enum pw_status pw_stream_wait(struct pw_stream *s, uint64_t until, struct pw_err
     bool rests = until == PW_NEVER && !s->outstanding;
     if (status != PW_OK || s->taken < s->completion_count || rests)
         return status;
-    return go_on(s, PW_GOAL_COMPLETION, until, err);
+    return go_on(s, until == PW_NEVER ? PW_GOAL_LAST_COMPLETION : PW_GOAL_COMPLETION, until, err);
 }
 
 static uint64_t stores_left(const struct pw_system *s)

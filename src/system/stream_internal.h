@@ -31,8 +31,9 @@ struct pw_stream_space {
 
 struct pw_feed;
 
-/* When the events stop, beside a failure. */
-enum pw_stream_goal { PW_GOAL_TIME, PW_GOAL_COMPLETION, PW_GOAL_REST };
+/* When the events stop, beside a failure: by time alone, with a completion that is reported, with the last one of all,
+ * or when nothing is left to issue either. */
+enum pw_stream_goal { PW_GOAL_TIME, PW_GOAL_COMPLETION, PW_GOAL_LAST_COMPLETION, PW_GOAL_REST };
 
 struct pw_stream {
     struct pw_run_spec spec; /* its names are not looked at after opening */

@@ -60,6 +60,8 @@ static void stop_at(struct pw_stream *s, enum pw_stream_goal goal)
 
 static void maybe_rest(struct pw_stream *s)
 {
+    if (!s->outstanding)
+        stop_at(s, PW_GOAL_LAST_COMPLETION);
     if (!s->outstanding && !s->busy)
         stop_at(s, PW_GOAL_REST);
 }
@@ -146,6 +148,7 @@ static void complete(struct pw_stream *s, struct record *r, pw_cycle now)
         s->completions = grown;
         grown[s->completion_count++] = r->done;
         stop_at(s, PW_GOAL_COMPLETION);
+        stop_at(s, PW_GOAL_LAST_COMPLETION);
     }
     maybe_rest(s);
 }

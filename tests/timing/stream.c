@@ -226,6 +226,25 @@ static void time_stops_in_the_cycle_of_a_completion(void **state)
     stream_end(s);
 }
 
+/* Who waits for a completion when nothing that is under way reports one goes on when nothing is left to wait for. */
+static void waiting_ends_with_what_is_not_reported(void **state)
+{
+    (void)state;
+    struct pw_stream *s = stream_open((struct pw_stream_spec){.map_on_touch = true});
+    struct pw_stream_completion done;
+    STREAM_OK(pw_stream_push(s, first, &(struct pw_stream_operation){.base = 0x1000}, err));
+    STREAM_OK(pw_stream_push(s, first, &(struct pw_stream_operation){.kind = PW_STREAM_STORE, .base = 0x1000}, err));
+    STREAM_OK(pw_stream_wait(s, UINT64_MAX, err));
+    assert_int_equal(pw_stream_outstanding(s), 0);
+    assert_false(pw_stream_next(s, &done));
+    uint64_t end = pw_stream_now(s);
+    stream_end(s);
+    s = stream_open((struct pw_stream_spec){.map_on_touch = true});
+    stream_do(s, first, PW_STREAM_LOAD, 0x1000);
+    assert_int_equal(pw_stream_now(s), end);
+    stream_end(s);
+}
+
 /* Ready at t: a completion in cycle t has happened when time stands at t + 1, and not at t. */
 static void everything_before_the_cycle_has_happened(void **state)
 {
@@ -290,6 +309,7 @@ int main(void)
         cmocka_unit_test(a_far_fault_takes_the_latency_of_the_driver_at_least),
         cmocka_unit_test(what_uses_a_load_waits_for_it),
         cmocka_unit_test(time_stops_in_the_cycle_of_a_completion),
+        cmocka_unit_test(waiting_ends_with_what_is_not_reported),
         cmocka_unit_test(everything_before_the_cycle_has_happened),
         cmocka_unit_test(steps_of_time_make_no_difference),
     };
