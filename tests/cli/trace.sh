@@ -119,6 +119,8 @@ fails 'record of two programs' 2 'one program' trace record -w HS,MM -o x.pwt
 fails 'record into a folder that is not there' 2 'absent' trace record -w "$small" -o absent/x.pwt
 fails 'convert of what is converted' 2 'already' trace convert hs.pwt -o x.pwt
 fails 'cat of a launch that is not there' 2 'launch' trace cat hs.pwt --launch 1000
+fails 'cat of a CTA that no launch has' 2 'no CTA 99999' trace cat hs.pwt --cta 99999
+fails 'cat of a warp that no launch has' 2 'no warp 8' trace cat hs.pwt --launch 1 --warp 8
 fails 'cat of no number' 2 'no whole number' trace cat hs.pwt --cta x
 cp -r auto kept
 fails 'convert of a kernel onto itself' 2 'auto/kernel-1.traceg: is read' trace convert auto/kernel-1.traceg -o auto/kernel-1.traceg

@@ -103,6 +103,41 @@ static bool is_chosen(uint64_t choice, uint64_t number)
     return choice == PW_TRACE_EVERY || choice == number;
 }
 
+static uint64_t ctas_of(const struct pw_trace_event *e)
+{
+    return (uint64_t)e->grid.x * e->grid.y * e->grid.z;
+}
+
+static uint64_t warps_of(const struct pw_trace_event *e)
+{
+    return (e->block.x * e->block.y * e->block.z + PW_WARP_LANES - 1) / PW_WARP_LANES;
+}
+
+/* Whether some launch that is chosen has the CTA and the warp. */
+static enum pw_status check_choice(const struct pw_trace *t, const struct pw_trace_choice *choice, struct pw_error *err)
+{
+    size_t count;
+    const struct pw_trace_event *events = pw_trace_events(t, &count);
+    uint64_t ctas = 0, warps = 0;
+    if (choice->launch != PW_TRACE_EVERY && choice->launch > pw_trace_launches(t))
+        return pw_fail(err, PW_USER_ERROR, "%s: has %u launches, no launch %llu", pw_trace_path(t),
+                       pw_trace_launches(t), (unsigned long long)choice->launch);
+    for (size_t i = 0; i < count; i++) {
+        const struct pw_trace_event *e = &events[i];
+        if (e->kind != PW_TRACE_LAUNCH || !is_chosen(choice->launch, (uint64_t)e->allocation + 1))
+            continue;
+        ctas = ctas_of(e) > ctas ? ctas_of(e) : ctas;
+        warps = warps_of(e) > warps ? warps_of(e) : warps;
+    }
+    if (choice->cta != PW_TRACE_EVERY && choice->cta >= ctas)
+        return pw_fail(err, PW_USER_ERROR, "%s: the grids have up to %llu CTAs, no CTA %llu", pw_trace_path(t),
+                       (unsigned long long)ctas, (unsigned long long)choice->cta);
+    if (choice->warp != PW_TRACE_EVERY && choice->warp >= warps)
+        return pw_fail(err, PW_USER_ERROR, "%s: the CTAs have up to %llu warps, no warp %llu", pw_trace_path(t),
+                       (unsigned long long)warps, (unsigned long long)choice->warp);
+    return PW_OK;
+}
+
 static enum pw_status write_launch(struct pw_trace *t, const struct pw_trace_event *e,
                                    const struct pw_trace_choice *choice, FILE *out, struct pw_error *err)
 {
@@ -110,8 +145,7 @@ static enum pw_status write_launch(struct pw_trace *t, const struct pw_trace_eve
     enum pw_status status = pw_trace_launch_open(t, e->allocation, &l, err);
     if (status != PW_OK)
         return status;
-    uint32_t ctas = e->grid.x * e->grid.y * e->grid.z;
-    uint32_t warps = (e->block.x * e->block.y * e->block.z + PW_WARP_LANES - 1) / PW_WARP_LANES;
+    uint32_t ctas = (uint32_t)ctas_of(e), warps = (uint32_t)warps_of(e);
     uint32_t first = choice->cta == PW_TRACE_EVERY ? 0 : choice->cta < ctas ? (uint32_t)choice->cta : ctas;
     uint32_t outer = choice->cta == PW_TRACE_EVERY ? ctas : first + (first < ctas);
     for (uint32_t cta = first; cta < outer && status == PW_OK; cta++) {
@@ -131,10 +165,7 @@ enum pw_status pw_trace_cat(struct pw_trace *t, const struct pw_trace_choice *ch
 {
     size_t count;
     const struct pw_trace_event *events = pw_trace_events(t, &count);
-    enum pw_status status = PW_OK;
-    if (choice->launch != PW_TRACE_EVERY && choice->launch > pw_trace_launches(t))
-        return pw_fail(err, PW_USER_ERROR, "%s: has %u launches, no launch %llu", pw_trace_path(t),
-                       pw_trace_launches(t), (unsigned long long)choice->launch);
+    enum pw_status status = check_choice(t, choice, err);
     for (size_t i = 0; i < count && status == PW_OK; i++) {
         bool is_launch = events[i].kind == PW_TRACE_LAUNCH;
         if (is_launch && !is_chosen(choice->launch, (uint64_t)events[i].allocation + 1))
