@@ -23,6 +23,8 @@ static int with_progress(enum pw_status (*work)(const struct pw_trace_record_spe
 {
     struct pw_cli_progress bar;
     struct pw_error err = {0};
+    if (!strcmp(spec.file, "-"))
+        return pw_cli_fail(PW_USER_ERROR, "a trace cannot be written to standard output; use -o FILE.pwt");
     if (pw_output_check(spec.file, &err) != PW_OK)
         return pw_cli_report(&err);
     pw_cli_progress_start(&bar, !quiet);

@@ -117,6 +117,7 @@ fails 'record without a workload' 2 'no workload' trace record -o x.pwt
 fails 'record without a file' 2 'FILE.pwt' trace record -w HS
 fails 'record of two programs' 2 'one program' trace record -w HS,MM -o x.pwt
 fails 'record into a folder that is not there' 2 'absent' trace record -w "$small" -o absent/x.pwt
+fails 'record to standard output' 2 'standard output' trace record -w "$small" -o -
 fails 'convert of what is converted' 2 'already' trace convert hs.pwt -o x.pwt
 fails 'cat of a launch that is not there' 2 'launch' trace cat hs.pwt --launch 1000
 fails 'cat of a CTA that no launch has' 2 'no CTA 99999' trace cat hs.pwt --cta 99999
@@ -128,7 +129,7 @@ fails 'convert of a list onto a kernel of it' 2 'auto/kernel-1.traceg: is read' 
   trace convert auto/kernelslist.g -o auto/../auto/kernel-1.traceg
 fails 'record onto the trace that is replayed' 2 'hs.pwt: is read' trace record -w trace:hs.pwt:count=1 -o hs.pwt
 check 'what was read is as it was' eval 'diff -r auto kept && cmp hs.pwt again.pwt'
-check 'none of them has written anything' eval '! ls x.pwt* absent 2>/dev/null | grep .'
+check 'none of them has written anything' eval '! ls ./- x.pwt* absent 2>/dev/null | grep .'
 
 # Broken files: each is refused with one line, by every command that reads it, and nothing is written.
 mkdir broken
