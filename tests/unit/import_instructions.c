@@ -369,6 +369,8 @@ static void generic_addresses_are_resolved_by_the_windows(void **state)
         {GENERIC("LD.E", "0x7f3ff0ffff00"), "c1 x"},
         {GENERIC("LD.E", "0x7f3ff1000000"), "l4:ffffffff:7f3ff1000000+4 x"},
         {GENERIC("LD.E", "0x7f3ff2000000"), "c1 x"},
+        {GENERIC("LD.E", "0x7f3ff2ffff00"), "c1 x"},
+        {GENERIC("LD.E", "0x7f3ff3000000"), "l4:ffffffff:7f3ff3000000+4 x"},
         {GENERIC("LD.E", "0x7f3fefffff00"), "l4:ffffffff:7f3fefffff00+4 x"},
         {GENERIC("LD.E", "0x10000"), L4 " x"},
         {GENERIC("LDG.E", "0x7f3ff0000000"), "l4:ffffffff:7f3ff0000000+4 x"},
