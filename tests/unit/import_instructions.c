@@ -321,6 +321,8 @@ static void a_barrier_takes_all_lanes_of_a_warp(void **state)
         /* one part after the other */
         {BAR("0000ffff", "0") ADD BAR("ffff0000", "0") EXIT, "c2 b x"},
         {BAR("0000ffff", "0") BAR("0000ffff", "0") BAR("ffff0000", "0") BAR("ffffffff", "0") EXIT, "c2 b b x"},
+        /* lanes that come once more have left the barrier before, so the others have not come to this one */
+        {BAR("0000ffff", "0") BAR("000000ff", "0") BAR("ffff0000", "0") BAR("0000ff00", "0") EXIT, "c3 b x"},
         /* those that have left are not waited for */
         {"0010 0000ffff 0 EXIT 0 0 0 \n" BAR("ffff0000", "0") "0ff0 ffff0000 0 EXIT 0 0 0 \n", "c1 b x"},
     };
