@@ -120,6 +120,67 @@ static void what_an_sm_has_written_stays_in_its_own_half_too(void **state)
     timed_end(&t);
 }
 
+static void a_store_of_a_part_leaves_nothing_to_read_in_the_half_it_passes(void **state)
+{
+    (void)state;
+    struct step of[] = {{.far_sm = true, .store = true, .bytes = 4}, {.far_sm = true, .bytes = 4}};
+    struct timed t = steps(of, 2);
+    t.sets[6] = "l1d.sectored=on";
+    t.sets[7] = "l2.sectored=on";
+    timed_run(&t);
+    assert_int_equal(cycles_of(&t, 1), l2_hit(&t) + 2 * FAR);
+    timed_end(&t);
+}
+
+/* The n-th line of the array with the same home as the first that is near. */
+static uint64_t line_of_home(const struct timed *t, unsigned n)
+{
+    uint64_t byte = near_line(t);
+    const struct pw_slice *home = home_of(t, byte);
+    while (n)
+        n -= home_of(t, byte += PW_LINE_BYTES) == home;
+    return byte;
+}
+
+/* The SMs of the other half load in one launch: the first, third, … one line, and with `data` the second another. */
+static void far_sms_load(struct pw_warp *w, struct timed *t)
+{
+    const bool *far = memory_of(t)->sm_far;
+    unsigned before = 0;
+    for (uint32_t sm = 0; sm < w->cta_index; sm++)
+        before += far[sm];
+    if (!far[w->cta_index] || before > 2)
+        return;
+    pw_access_affine(w, PW_OP_LOAD, 1, t->a.base.v + line_of_home(t, t->data && before == 1), 4, 4);
+    pw_use(w);
+}
+
+static void who_misses_what_is_on_its_way_from_the_other_half_waits_for_it(void **state)
+{
+    (void)state;
+    struct timed t = steps(NULL, 1);
+    t.kernel = far_sms_load;
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "l2.read_sectors"), 4 * (3 + 1));
+    assert_int_equal(timed_count(&t, "l2.mshr_merges"), 2);
+    timed_end(&t);
+}
+
+/* With one register, who waits for it is not passed by who could go on. */
+static void who_waits_for_a_register_of_copies_is_not_overtaken(void **state)
+{
+    (void)state;
+    bool two_lines = true;
+    struct timed t = steps(NULL, 1);
+    t.kernel = far_sms_load;
+    t.data = &two_lines;
+    t.sets[6] = "l2.mshrs=1";
+    timed_run(&t);
+    assert_int_equal(timed_count(&t, "l2.mshr_merges"), 0);
+    assert_int_equal(timed_count(&t, "l2.read_sectors"), 4 * (3 + 2));
+    timed_end(&t);
+}
+
 static void without_halves_all_sms_are_equally_near(void **state)
 {
     (void)state;
@@ -230,6 +291,9 @@ int main(void)
         cmocka_unit_test(a_first_read_from_the_other_half_goes_there_and_back_and_a_second_does_not),
         cmocka_unit_test(what_is_written_at_home_ends_the_copy_of_the_other_half),
         cmocka_unit_test(what_an_sm_has_written_stays_in_its_own_half_too),
+        cmocka_unit_test(a_store_of_a_part_leaves_nothing_to_read_in_the_half_it_passes),
+        cmocka_unit_test(who_misses_what_is_on_its_way_from_the_other_half_waits_for_it),
+        cmocka_unit_test(who_waits_for_a_register_of_copies_is_not_overtaken),
         cmocka_unit_test(without_halves_all_sms_are_equally_near),
         cmocka_unit_test(half_of_the_sms_are_near_to_each_half_and_an_odd_number_of_slices_cannot_be_divided),
         cmocka_unit_test(what_was_copied_is_in_the_l2_and_nothing_else_is),

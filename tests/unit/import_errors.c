@@ -160,6 +160,10 @@ static const struct {
     {NVBIT("grid_launch_id 4 - CTA 0,0,0 - warp 0 - LDG.E - " ZEROES_31 "0x0")
          NVBIT("grid_launch_id 3 - CTA 0,0,0 - warp 0 - LDG.E - " ZEROES_31 "0x0"),
      ":2: launch 3 comes after a later one; kernels that ran at the same time are not understood"},
+    {NVBIT("LAUNCH - Kernel name k - grid launch id 3") NVBIT("LAUNCH - Kernel name k - grid launch id 4")
+         NVBIT("grid_launch_id 4 - CTA 0,0,0 - warp 0 - LDG.E - " ZEROES_31 "0x0")
+             NVBIT("grid_launch_id 3 - CTA 0,0,0 - warp 0 - LDG.E - " ZEROES_31 "0x0"),
+     ":4: launch 3 comes after a later one; kernels that ran at the same time are not understood"},
     {NVBIT("LAUNCH - Kernel pc 0x0 - Kernel name k"), ":1: this launch has no `Kernel name` and `grid launch id`"},
     {NVBIT("LAUNCH - Kernel name k - grid launch id k"), ":1: the `grid launch id` is not a number"},
     {NVBIT("LAUNCH - Kernel name k - grid launch id 0 - grid size 1,1"),

@@ -75,6 +75,12 @@ static void addresses_may_lie_anywhere_in_48_bits(void **state)
     assert_int_equal(pw_stream_map(s, 0, 4096, 0, NULL, &e), PW_USER_ERROR);
     STREAM_OK(pw_stream_unmap(s, 0, 3 * gib, err));
     STREAM_OK(pw_stream_map(s, 0, 3 * gib, 4096, NULL, err));
+    /* from one GiB, which is new, into another one, which was moved before */
+    STREAM_OK(pw_stream_map(s, 0, 20 * gib + mib, 4096, NULL, err));
+    STREAM_OK(pw_stream_map(s, 0, 20 * gib - 4096, 8192, NULL, err));
+    stream_do(s, first, PW_STREAM_LOAD, 20 * gib - 4);
+    stream_do(s, first, PW_STREAM_LOAD, 20 * gib);
+    STREAM_OK(pw_stream_unmap(s, 0, 20 * gib, err));
     stream_end(s);
 }
 
@@ -122,6 +128,11 @@ static void a_page_that_was_unmapped_is_walked_for_again(void **state)
     assert_int_equal(pw_stream_unmap(s, 0, 0x1000, &e), PW_USER_ERROR);
     assert_string_equal(e.message,
                         "application 0 has operations under way: drain the stream before memory is taken away");
+    STREAM_OK(pw_stream_drain(s, err));
+    STREAM_OK(pw_stream_push(s, first, &(struct pw_stream_operation){.base = 0x2000}, err));
+    STREAM_OK(pw_stream_advance(s, pw_stream_now(s) + 20, err)); /* issued, and nothing is left to issue */
+    assert_int_equal(pw_stream_outstanding(s), 1);
+    assert_int_equal(pw_stream_unmap(s, 0, 0x1000, &e), PW_USER_ERROR);
     STREAM_OK(pw_stream_drain(s, err));
     STREAM_OK(pw_stream_unmap(s, 0, 0x1000, err));
     assert_int_equal(pw_stream_unmap(s, 0, 0x1000, &e), PW_USER_ERROR);

@@ -121,6 +121,18 @@ static void arrays_that_begin_at_blocks_are_allocations_of_their_own(void **stat
     assert_events(finish(w), "?0 0x400000 1048576, ?1 0x600000 4198400, ?2 0xc00000 4096, L0");
 }
 
+/* A word of two bytes half of which is behind an allocation that was looked up before. */
+static void one_byte_beyond_an_allocation_is_noticed(void **state)
+{
+    (void)state;
+    struct pw_trace_writer *w = open_writer();
+    event(w, PW_TRACE_ALLOC, 4 * MIB, 4096, 0);
+    launch(w);
+    touch(w, 4 * MIB, 4);
+    touch(w, 4 * MIB + 4095, 2);
+    assert_events(finish(w), "?0 0x401000 4096, +1 0x400000 4096, L0");
+}
+
 static void inferred_allocations_leave_room_for_recorded_ones(void **state)
 {
     (void)state;
@@ -231,6 +243,7 @@ int main(void)
         cmocka_unit_test(recorded_allocations_are_numbered_and_never_overlap),
         cmocka_unit_test(what_nobody_allocated_is_inferred),
         cmocka_unit_test(arrays_that_begin_at_blocks_are_allocations_of_their_own),
+        cmocka_unit_test(one_byte_beyond_an_allocation_is_noticed),
         cmocka_unit_test(inferred_allocations_leave_room_for_recorded_ones),
         cmocka_unit_test(what_is_touched_before_or_after_its_life_is_inferred_for_then),
         cmocka_unit_test(a_name_is_its_address),

@@ -50,6 +50,20 @@ static void allocations_that_share_a_piece_move_together(void **state)
     pw_relocation_release(&r);
 }
 
+static void an_allocation_joins_what_is_above_it(void **state)
+{
+    (void)state;
+    const struct pw_trace_event events[] = {alloc(0, 13 * MB, 4096), alloc(1, 20 * MB, 4096),
+                                            alloc(2, 11 * MB, MB + 1)};
+    struct pw_relocation r;
+    struct pw_error err;
+    assert_int_equal(pw_relocation_create(&r, events, 3, &err), PW_OK);
+    assert_int_equal(r.group_count, 2);
+    assert_int_equal(r.group_of[2], 0);
+    assert_int_equal(r.groups[0].first, 10 * MB);
+    pw_relocation_release(&r);
+}
+
 static void one_address_used_twice_is_two_groups(void **state)
 {
     (void)state;
@@ -159,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocations_that_share_a_piece_move_together),
+        cmocka_unit_test(an_allocation_joins_what_is_above_it),
         cmocka_unit_test(one_address_used_twice_is_two_groups),
         cmocka_unit_test(what_kind_of_memory_a_group_is),
         cmocka_unit_test(lives_that_cannot_be_are_refused),

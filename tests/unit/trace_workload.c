@@ -104,6 +104,29 @@ static void an_access_across_the_end_of_an_allocation_stays_in_its_page(void **s
     pw_result_free(r);
 }
 
+/* Of two that share a piece of 2 MiB, one is freed before the other is read. */
+static void a_group_is_freed_with_its_last_allocation(void **state)
+{
+    (void)state;
+    const uint64_t first = 10 * MIB, second = 11 * MIB;
+    struct pw_trace_writer *w;
+    struct pw_error err;
+    assert_ok(pw_trace_writer_open(path, &w, &err), &err);
+    pw_trace_writer_set_origin(w, &(struct pw_trace_origin){"test", "test", "", 1, 1});
+    allocate(w, PW_TRACE_DEVICE, first, MIB / 2);
+    allocate(w, PW_TRACE_DEVICE, second, MIB / 2);
+    pw_trace_write_event(w, &(struct pw_trace_event){.kind = PW_TRACE_FREE, .address = first, .name = ""});
+    pw_trace_write_launch(
+        w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}});
+    const struct pw_op op = {.kind = PW_OP_LOAD, .form = PW_FORM_LANES, .bytes = 4, .count_or_mask = 1};
+    assert_true(pw_trace_write_op(w, 0, 0, &op, &second));
+    pw_trace_write_event(w, &(struct pw_trace_event){.kind = PW_TRACE_FREE, .address = second, .name = ""});
+    assert_ok(pw_trace_writer_finish(w, NULL, &err), &err);
+    struct pw_result *r = run("mosaic", "gpu-mmu");
+    assert_int_equal(metric(r, "gpu0.l1_tlb.lookups"), 1);
+    pw_result_free(r);
+}
+
 static void pinned_host_memory_is_read_where_it_is(void **state)
 {
     (void)state;
@@ -173,6 +196,7 @@ int main(void)
         cmocka_unit_test(a_sample_is_said_in_every_result),
         cmocka_unit_test(small_allocations_of_one_page_share_a_page),
         cmocka_unit_test(an_access_across_the_end_of_an_allocation_stays_in_its_page),
+        cmocka_unit_test(a_group_is_freed_with_its_last_allocation),
         cmocka_unit_test(pinned_host_memory_is_read_where_it_is),
         cmocka_unit_test(a_run_is_identified_by_what_is_in_the_file),
         cmocka_unit_test(a_kernel_that_fails_ends_its_program),
