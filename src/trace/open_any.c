@@ -1,6 +1,7 @@
 /* Opens a trace of any format, and lists and digests what that would read (import.h). */
 #include "sim/fnv.h"
 #include "trace/import_private.h"
+#include "trace/trace_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -119,8 +120,12 @@ enum pw_status pw_trace_open_any(const char *path, const struct pw_import_watch 
     if (status != PW_OK)
         return status;
     status = pw_trace_import(path, format, watch, w, err);
+    if (status != PW_OK) {
+        pw_trace_writer_drop(w);
+        return status;
+    }
+    status = pw_trace_writer_finish_as(w, path, out, err);
     if (status == PW_OK)
-        return pw_trace_writer_finish(w, out, err);
-    pw_trace_writer_drop(w);
+        (*out)->imported = true;
     return status;
 }

@@ -91,6 +91,11 @@ const char *pw_trace_path(const struct pw_trace *t)
     return t->path;
 }
 
+bool pw_trace_is_imported(const struct pw_trace *t)
+{
+    return t->imported;
+}
+
 const struct pw_trace_origin *pw_trace_get_origin(const struct pw_trace *t)
 {
     return &t->index.origin;

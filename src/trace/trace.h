@@ -71,7 +71,9 @@ const struct pw_trace_event *pw_trace_events(const struct pw_trace *t, size_t *o
 uint32_t pw_trace_launches(const struct pw_trace *t);
 /* Of the whole file: its index holds a checksum of every block. */
 uint64_t pw_trace_digest(const struct pw_trace *t);
+/* Of an imported one, those that it takes as a trace of pagewalk's own. */
 uint64_t pw_trace_file_bytes(const struct pw_trace *t);
+bool pw_trace_is_imported(const struct pw_trace *t);
 
 /* Reads every table and block. Opening a trace reads its index alone, and what is damaged elsewhere is found when it is
  * read. */

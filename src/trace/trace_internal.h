@@ -9,6 +9,7 @@
 
 struct pw_trace {
     char *path;
+    bool imported;
     int fd;
     uint64_t file_bytes, digest;
     struct pw_index index;
@@ -27,6 +28,10 @@ struct pw_trace_launch {
  * to be put into blocks. For tests, so that little is much. */
 struct pw_trace_writer;
 void pw_trace_writer_bound(struct pw_trace_writer *w, size_t under_way, size_t piece, size_t collected);
+
+/* As pw_trace_writer_finish, of a file without a name: messages about what was written name another one. */
+enum pw_status pw_trace_writer_finish_as(struct pw_trace_writer *w, const char *name, struct pw_trace **out_trace,
+                                         struct pw_error *err);
 
 /* Opens what is already a file; closes fd whatever comes of it. `path` is for messages. */
 enum pw_status pw_trace_open_file(int fd, const char *path, struct pw_trace **out, struct pw_error *err);

@@ -332,7 +332,13 @@ static enum pw_status finish(struct pw_trace_writer *w, const char *path, struct
 
 enum pw_status pw_trace_writer_finish(struct pw_trace_writer *w, struct pw_trace **out_trace, struct pw_error *err)
 {
-    char *path = strdup(w->file.path);
+    return pw_trace_writer_finish_as(w, NULL, out_trace, err);
+}
+
+enum pw_status pw_trace_writer_finish_as(struct pw_trace_writer *w, const char *name, struct pw_trace **out_trace,
+                                         struct pw_error *err)
+{
+    char *path = strdup(name ? name : w->file.path);
     enum pw_status status = path ? finish(w, path, out_trace, err) : pw_fail_memory(err, "a trace");
     free(path);
     pw_trace_writer_drop(w);

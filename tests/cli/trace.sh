@@ -77,6 +77,10 @@ metrics trace:stream/kernelslist.g stream.json
 metrics vecadd:iterations=4 vecadd.json
 check 'the machine code of c = a + b, first uses of loads told from registers, runs as the built-in kernel does' \
   eval '[ -s vecadd.json ] && cmp <(sed "s/\"name\": .*//" vecadd.json) <(sed "s/\"name\": .*//" stream.json)'
+run trace info auto/kernelslist.g
+check 'info of text names the text, and says what the size is of' \
+  eval 'succeeds && grep -q "^trace  *auto/kernelslist.g$" .stdout && grep -q "^size as .pwt " .stdout'
+fails 'so does a mistake behind the import' 2 'pagewalk: auto/kernelslist.g: ' trace cat auto/kernelslist.g --cta 99999
 metrics trace:auto/kernel-1.traceg single.json
 check 'a kernel alone can be replayed' [ -s single.json ]
 mkdir packed

@@ -355,6 +355,8 @@ static void copies_to_shared_memory_are_loads(void **state)
         {COPY("00000000", "0x0") COPY("00000000", "0x0") EXIT, "c1 x"},
         {BOTH COMMIT BOTH COMMIT DEPBAR("1") ADD DEPBAR("0") EXIT, L16 " c1 " L16 " c1 c2<1 c1<0 x"},
         {BOTH COMMIT DEPBAR("1") DEPBAR("0") EXIT, L16 " c2 c1<0 x"},
+        {COPY("ffffffff", "0x400") "0510 ffffffff 0 LDGSTS.E.128 2 R40 R42 16 1 0x10000000 16 0 \n" EXIT,
+         "c1 " L16 " x"},
         {BOTH DEPBAR("0") EXIT, L16 " c1 x"}, /* no group was ended: a wait for something else */
         {LOAD("R4", "LDG.E") BOTH COMMIT LOAD("R5", "LDG.E") DEPBAR("0") TAKE("1 R4") TAKE("1 R5") EXIT,
          L4 " " L16 " c1 " L4 " c2<1 c1<0 x"},

@@ -54,7 +54,7 @@ static void add_origin(const struct pw_trace *t, const struct totals *all, struc
         pw_table_cell(&table, "sample");
         pw_table_print(&table, "one CTA in %u", o->cta_sample);
     }
-    pw_table_cell(&table, "size");
+    pw_table_cell(&table, pw_trace_is_imported(t) ? "size as .pwt" : "size");
     char size[PW_NUMBER_CAPACITY];
     pw_format_bytes(size, (double)pw_trace_file_bytes(t));
     if (all->memory_instructions)
