@@ -228,6 +228,13 @@ static void what_was_copied_is_in_the_l2_and_nothing_else_is(void **state)
     timed_run(&t);
     assert_int_equal(cycles_of(&t, 0), l2_hit(&t));
     timed_end(&t);
+    of[0].first = 128; /* the last line, of which the array has four bytes */
+    t = steps(of, 1);
+    t.sets[1] = "l2.halves=off";
+    t.bytes = PW_LINE_BYTES + 4;
+    timed_run(&t);
+    assert_int_equal(cycles_of(&t, 0), l2_hit(&t));
+    timed_end(&t);
     t = steps(of, 1);
     t.sets[1] = "l2.halves=off";
     t.sets[3] = "l2.copies=off";
