@@ -184,6 +184,31 @@ static void parts_do_not_change_places(void **state)
     pw_trace_close(t);
 }
 
+/* A block that other writers could make: its first operation becomes an exit. */
+static void nothing_follows_an_exit(void **state)
+{
+    (void)state;
+    struct pw_trace_writer *w;
+    struct pw_trace *t;
+    struct pw_trace_launch *l;
+    struct pw_block *b;
+    struct pw_trace_cursor c;
+    struct pw_op op;
+    uint64_t words[PW_WARP_LANES];
+    struct pw_error err;
+    assert_ok(pw_trace_writer_open(NULL, &w, &err), &err);
+    write_some(w, 2);
+    assert_ok(pw_trace_writer_finish(w, &t, &err), &err);
+    assert_ok(pw_trace_launch_open(t, 0, &l, &err), &err);
+    assert_ok(pw_trace_launch_block(l, 0, &b, &err), &err);
+    b->raw[b->segments[0].at] = PW_OP_EXIT;
+    pw_trace_cursor_start(&c, l, b->segments[0].cta, b->segments[0].warp);
+    assert_int_equal(pw_trace_cursor_next(&c, &op, words, &err), PW_TRACE_STEP_FAILED);
+    assert_non_null(strstr(err.message, "not an operation"));
+    pw_trace_launch_close(l);
+    pw_trace_close(t);
+}
+
 static char *temporary_folder(void)
 {
     char *folder = strdup("/tmp/pagewalk-trace-XXXXXX");
@@ -340,6 +365,7 @@ int main(void)
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(what_is_no_trace_is_told_by_name),
         cmocka_unit_test(parts_do_not_change_places),
+        cmocka_unit_test(nothing_follows_an_exit),
         cmocka_unit_test(a_file_appears_when_it_is_complete),
         cmocka_unit_test(a_full_disk_is_one_line_and_no_file),
     };
