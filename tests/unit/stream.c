@@ -481,7 +481,14 @@ static void metrics_count_from_their_reset(void **state)
         assert_int_equal(pw_stream_metric(s, unknown[i], &m, &e), PW_USER_ERROR);
     assert_string_equal(e.message, "there is no metric 'app0.nonsense' in this stream; one is a scope and a name, such "
                                    "as gpu0.l2_tlb.hits (see 'pagewalk list metrics')");
-    stream_end(s);
+    uint64_t now = pw_stream_now(s);
+    struct pw_result *r;
+    STREAM_OK(pw_stream_reset_metrics(s, err));
+    STREAM_OK(pw_stream_advance(s, now + 1000, err));
+    STREAM_OK(pw_stream_finish(s, &r, err));
+    assert_in_range(r->cycles, 1000, 1010); /* and what the exit of the warp takes */
+    pw_result_free(r);
+    pw_stream_close(s);
 }
 
 struct seen {
