@@ -41,7 +41,7 @@ static bool read_list(FILE *in, struct list *l)
         bool write = *at == 'w';
         at += write;
         uint64_t address = strtoull(at, &end, 0);
-        if (end == at || (*end != '\n' && *end)) {
+        if (end == at || (*end != '\n' && (*end || !feof(in)))) {
             fprintf(stderr, "tlb_probe: line %zu is not an address\n", number);
             return false;
         }

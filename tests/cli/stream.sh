@@ -49,6 +49,9 @@ refuses() { # CODE REGEX, its standard input a list
   [ $? = "$1" ] && grep -qE "$2" err
 }
 check 'a line that is no address is refused' eval 'printf "0x1000\nfoo\n" | refuses 2 "line 2 is not an address" mosaic gpu-mmu'
-check 'so is a design that does not exist' eval 'echo 0 | refuses 2 "unknown design .gpu-nmu." mosaic gpu-nmu'
+check 'a line too long for one is not taken for two' eval \
+  'printf "%0200d\n" 1 | refuses 2 "line 1 is not an address" mosaic gpu-mmu'
+check 'a last line may end with the file' eval 'printf 4096 | "$probe" mosaic gpu-mmu'
+check 'a design that does not exist is refused' eval 'echo 0 | refuses 2 "unknown design .gpu-nmu." mosaic gpu-nmu'
 check 'and an address of more than 48 bits' eval 'echo 0x1000000000000 | refuses 2 "below 2\^48" mosaic gpu-mmu'
 finish
