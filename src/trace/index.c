@@ -71,7 +71,7 @@ static void write_launch(struct writing *w, const struct pw_trace_event *e, cons
     pw_add_fixed(&w->out, l->checksum);
 }
 
-/* An inferred allocation without a name has its address for one. */
+/* An allocation without a name has its address for one: advice names allocations. */
 static void write_alloc(struct writing *w, const struct pw_trace_event *e)
 {
     char name[24];
@@ -79,7 +79,7 @@ static void write_alloc(struct writing *w, const struct pw_trace_event *e)
     pw_add_varint(&w->out, e->memory);
     pw_add_varint(&w->out, e->address);
     pw_add_varint(&w->out, e->bytes);
-    add_text(w, e->memory == PW_TRACE_INFERRED && !*e->name ? name : e->name);
+    add_text(w, *e->name ? e->name : name);
 }
 
 static void write_event(struct writing *w, const struct pw_trace_event *e, const struct pw_index *index)

@@ -181,6 +181,7 @@ static void copies_of_a_list_allocate_what_they_copy_to(void **state)
     /* Two copies overlap, so that the first one's allocation has room for the second. */
     expect_event(&e[0], PW_TRACE_ALLOC, 0x500000, 0x1800);
     assert_int_equal(e[0].memory, PW_TRACE_DEVICE);
+    assert_string_equal(e[0].name, "0x500000");
     expect_event(&e[1], PW_TRACE_COPY, 0x500000, 4096);
     assert_int_equal(e[1].flags, PW_TRACE_TO_DEVICE);
     assert_int_equal(e[2].kind, PW_TRACE_LAUNCH);
