@@ -101,11 +101,16 @@ static enum pw_status open_image(const void *bytes, size_t size, struct image *m
     if (size < sizeof header || memcmp(bytes, ELFMAG, SELFMAG) != 0 || m->bytes[EI_CLASS] != ELFCLASS64)
         return pw_fail(err, PW_USER_ERROR, "a module's code is no 64-bit ELF image");
     memcpy(&header, bytes, sizeof header);
-    m->sections = part(m, header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr));
-    if (!m->sections || header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shstrndx >= header.e_shnum)
+    /* Images with more sections than 16 bits number say in the first one how many there are. */
+    m->sections = part(m, header.e_shoff, sizeof(Elf64_Shdr));
+    Elf64_Shdr first = m->sections ? section(m, 0) : (Elf64_Shdr){0};
+    uint64_t count = header.e_shnum ? header.e_shnum : first.sh_size;
+    uint32_t names = header.e_shstrndx == SHN_XINDEX ? first.sh_link : header.e_shstrndx;
+    if (count > UINT32_MAX || !part(m, header.e_shoff, count * sizeof(Elf64_Shdr)) ||
+        header.e_shentsize != sizeof(Elf64_Shdr) || names >= count)
         return pw_fail(err, PW_USER_ERROR, "a module's code has no table of sections");
-    m->count = header.e_shnum;
-    Elf64_Shdr s = section(m, header.e_shstrndx);
+    m->count = (uint32_t)count;
+    Elf64_Shdr s = section(m, names);
     m->names = part(m, s.sh_offset, s.sh_size);
     m->names_bytes = m->names ? s.sh_size : 0;
     return PW_OK;
@@ -165,6 +170,28 @@ static enum pw_status add_function(struct pw_code *code, const char *name, const
     return PW_OK;
 }
 
+/* The name of the kernel whose code a section has; NULL: it has none. */
+static const char *kernel_in(const struct image *m, const Elf64_Shdr *s)
+{
+    return s->sh_type == SHT_PROGBITS ? name_behind(m, s, ".text.") : NULL;
+}
+
+enum pw_status pw_code_scan(const void *image, size_t bytes, bool wanted(const void *context, const char *name),
+                            const void *context, bool *out_found, struct pw_error *err)
+{
+    struct image m;
+    enum pw_status status = open_image(image, bytes, &m, err);
+    if (status)
+        return status;
+    *out_found = false;
+    for (uint32_t i = 0; i < m.count && !*out_found; i++) {
+        Elf64_Shdr s = section(&m, i);
+        const char *name = kernel_in(&m, &s);
+        *out_found = name && wanted(context, name);
+    }
+    return PW_OK;
+}
+
 enum pw_status pw_code_read(const void *image, size_t bytes, bool wanted(const void *context, const char *name),
                             const void *context, struct pw_code *out, struct pw_error *err)
 {
@@ -173,7 +200,7 @@ enum pw_status pw_code_read(const void *image, size_t bytes, bool wanted(const v
     enum pw_status status = open_image(image, bytes, &m, err);
     for (uint32_t i = 0; !status && i < m.count; i++) {
         Elf64_Shdr s = section(&m, i);
-        const char *name = s.sh_type == SHT_PROGBITS ? name_behind(&m, &s, ".text.") : NULL;
+        const char *name = kernel_in(&m, &s);
         const uint8_t *text = name ? part(&m, s.sh_offset, s.sh_size) : NULL;
         uint64_t count = s.sh_size / PW_CODE_INSTRUCTION_BYTES;
         if (!text || !count || count >= UINT32_MAX / 4 || (wanted && !wanted(context, name)))

@@ -54,6 +54,10 @@ struct pw_code {
 enum pw_status pw_code_read(const void *image, size_t bytes, bool wanted(const void *context, const char *name),
                             const void *context, struct pw_code *out, struct pw_error *err);
 void pw_code_free(struct pw_code *code);
+
+/* Whether an image has a kernel that is wanted. */
+enum pw_status pw_code_scan(const void *image, size_t bytes, bool wanted(const void *context, const char *name),
+                            const void *context, bool *out_found, struct pw_error *err);
 const struct pw_code_function *pw_code_find(const struct pw_code *code, const char *name);
 
 /* Fills in `count` instructions from their encoding. */

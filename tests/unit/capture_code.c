@@ -181,6 +181,33 @@ static void kernels_that_are_not_wanted_are_left_out(void **state)
     assert_int_equal(pw_code_read(&m, sizeof m, none, NULL, &code, &err), PW_OK);
     assert_int_equal(code.count, 0);
     pw_code_free(&code);
+    bool found = true;
+    assert_int_equal(pw_code_scan(&m, sizeof m, none, NULL, &found, &err), PW_OK);
+    assert_false(found);
+    assert_int_equal(pw_code_scan(&m, sizeof m, none, &m, &found, &err), PW_OK);
+    assert_true(found);
+    assert_int_equal(pw_code_scan("no ELF", 6, none, NULL, &found, &err), PW_USER_ERROR);
+}
+
+/* Libraries have modules with more sections than the header can number. */
+static void the_first_section_may_say_how_many_there_are(void **state)
+{
+    (void)state;
+    struct image m = make_image();
+    struct pw_code code;
+    struct pw_error err;
+    m.header.e_shnum = 0;
+    m.header.e_shstrndx = SHN_XINDEX;
+    m.sections[0].sh_size = 6;
+    m.sections[0].sh_link = 1;
+    assert_int_equal(pw_code_read(&m, sizeof m, NULL, NULL, &code, &err), PW_OK);
+    assert_int_equal(code.count, 1);
+    pw_code_free(&code);
+    m.sections[0].sh_size = UINT64_MAX / 64 + 2;
+    assert_int_equal(pw_code_read(&m, sizeof m, NULL, NULL, &code, &err), PW_USER_ERROR);
+    m.sections[0].sh_size = 6;
+    m.sections[0].sh_link = 6;
+    assert_int_equal(pw_code_read(&m, sizeof m, NULL, NULL, &code, &err), PW_USER_ERROR);
 }
 
 /* Whatever byte is wrong, and wherever the image ends: nothing is read that is not there (run under ASan). */
@@ -219,6 +246,7 @@ int main(void)
         cmocka_unit_test(runs_begin_where_something_is_waited_for),
         cmocka_unit_test(a_kernel_has_code_registers_and_shared_memory),
         cmocka_unit_test(kernels_that_are_not_wanted_are_left_out),
+        cmocka_unit_test(the_first_section_may_say_how_many_there_are),
         cmocka_unit_test(broken_images_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
