@@ -36,18 +36,24 @@ struct launch_ex_parameters {
 struct prefetch_parameters {
     CUdeviceptr address;
     size_t bytes;
+    int device; /* a location's type in the newer function, its first member */
 };
 
 struct advise_parameters {
     CUdeviceptr address;
     size_t bytes;
     CUmem_advise advice;
-    int device; /* a location's type in the newer function, its first member */
+    int device; /* likewise */
 };
+
+static bool is_host(int device, bool newer)
+{
+    return newer ? device != 1 /* CU_MEM_LOCATION_TYPE_DEVICE */ : device < 0;
+}
 
 static uint8_t flags_of_advice(CUmem_advise advice, int device, bool newer)
 {
-    bool host = newer ? device != 1 /* CU_MEM_LOCATION_TYPE_DEVICE */ : device < 0;
+    bool host = is_host(device, newer);
     switch (advice) {
     case CU_MEM_ADVISE_SET_READ_MOSTLY:
         return PW_ADVICE_READ_MOSTLY;
@@ -70,8 +76,11 @@ static void advise(struct pw_capture_session *s, const struct advise_parameters 
     pw_capture_session_event(s, &event);
 }
 
-static void prefetch(struct pw_capture_session *s, const struct prefetch_parameters *p)
+/* A trace has prefetches to the GPU only. */
+static void prefetch(struct pw_capture_session *s, const struct prefetch_parameters *p, bool newer)
 {
+    if (is_host(p->device, newer))
+        return;
     struct pw_trace_event event = {.kind = PW_TRACE_PREFETCH, .address = p->address, .bytes = p->bytes, .name = ""};
     pw_capture_session_event(s, &event);
 }
@@ -83,7 +92,9 @@ const uint32_t pw_capture_driver_calls[] = {
     SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx_ptsz,
     SANITIZER_CBID_DRIVER_API_cuLaunchCooperativeKernel,
     SANITIZER_CBID_DRIVER_API_cuMemPrefetchAsync,
+    SANITIZER_CBID_DRIVER_API_cuMemPrefetchAsync_ptsz,
     SANITIZER_CBID_DRIVER_API_cuMemPrefetchAsync_v2,
+    SANITIZER_CBID_DRIVER_API_cuMemPrefetchAsync_v2_ptsz,
     SANITIZER_CBID_DRIVER_API_cuMemAdvise,
     SANITIZER_CBID_DRIVER_API_cuMemAdvise_v2,
     SANITIZER_CBID_DRIVER_API_cuProfilerStart,
@@ -102,8 +113,12 @@ void pw_capture_driver_call(struct pw_capture_session *s, uint32_t id, const voi
         *out_dynamic_shared = ((const struct launch_ex_parameters *)call->functionParams)->config->sharedMemBytes;
         break;
     case SANITIZER_CBID_DRIVER_API_cuMemPrefetchAsync:
+    case SANITIZER_CBID_DRIVER_API_cuMemPrefetchAsync_ptsz:
+        prefetch(s, call->functionParams, false);
+        break;
     case SANITIZER_CBID_DRIVER_API_cuMemPrefetchAsync_v2:
-        prefetch(s, call->functionParams);
+    case SANITIZER_CBID_DRIVER_API_cuMemPrefetchAsync_v2_ptsz:
+        prefetch(s, call->functionParams, true);
         break;
     case SANITIZER_CBID_DRIVER_API_cuMemAdvise:
     case SANITIZER_CBID_DRIVER_API_cuMemAdvise_v2:
