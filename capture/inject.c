@@ -2,11 +2,14 @@
  *
  * The CUDA driver loads it when the program first uses CUDA (CUDA_INJECTION64_PATH) and calls InitializeInjection. The
  * API then tells of modules, whose code is patched with the functions of patch.cu, of memory, copies and launches. Only
- * functions of the API itself may be called from its callbacks. Nothing but this file needs its headers.
+ * functions of the API itself may be called from its callbacks. Its headers are needed here, in modules.c, results.c
+ * and driver_calls.c.
  *
  * One context is recorded, that of the first launch that is wanted; kernels of CUDA graphs are not. */
 #include "driver_calls.h"
+#include "modules.h"
 #include "report.h"
+#include "results.h"
 #include "session.h"
 
 #include <fcntl.h>
@@ -18,12 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-struct module {
-    CUmodule module;
-    struct pw_code code;
-    struct module *next;
-};
-
 /* What a launch's callbacks hand to the session's calls. */
 struct handles {
     const Sanitizer_LaunchData *data;
@@ -32,54 +29,42 @@ struct handles {
 static struct {
     struct pw_capture_session *session; /* NULL: nothing is recorded, or no more */
     pthread_rwlock_t running;           /* held for writing while the session is closed */
-    pthread_mutex_t patching;           /* guards modules and contexts, as the API asks */
-    struct module *modules;
-    CUcontext contexts[8]; /* into which patches were loaded */
-    size_t context_count;
     CUcontext recorded;
-    const char *patches;
     const char *output;
-    bool shared;
     struct pw_capture_missing missing;
     char claim[4096];
     double began;
-} g = {.running = PTHREAD_RWLOCK_INITIALIZER, .patching = PTHREAD_MUTEX_INITIALIZER};
+} g = {.running = PTHREAD_RWLOCK_INITIALIZER};
 
 static __thread uint32_t dynamic_shared; /* of the launch that this thread is about to make */
 static __thread bool recording;          /* this thread's launch is open */
+static __thread bool inside;             /* this thread is in a callback: what is called back now, we have caused */
 
-static bool worked(SanitizerResult result, const char *what)
+static void count(uint64_t *missing)
 {
-    if (result == SANITIZER_SUCCESS)
-        return true;
-    const char *why = "unknown error";
-    sanitizerGetResultString(result, &why);
-    enum { MOST = 5 }; /* messages: the first tells why, and some programs go on for thousands of launches */
-    static int said;
-    if (__atomic_fetch_add(&said, 1, __ATOMIC_RELAXED) < MOST)
-        pw_capture_say("%s: %s (%d)", what, why, (int)result);
-    return false;
+    __atomic_fetch_add(missing, 1, __ATOMIC_RELAXED);
 }
 
 static bool allocate_device(void *context, void *launch, size_t bytes, void **out)
 {
     (void)context;
     const struct handles *h = launch;
-    return worked(sanitizerAlloc(h->data->context, out, bytes), "device memory");
+    return pw_capture_worked(sanitizerAlloc(h->data->context, out, bytes), "device memory");
 }
 
 static bool allocate_host(void *context, void *launch, size_t bytes, void **out)
 {
     (void)context;
     const struct handles *h = launch;
-    return worked(sanitizerAllocHost(h->data->context, out, bytes), "pinned host memory");
+    return pw_capture_worked(sanitizerAllocHost(h->data->context, out, bytes), "pinned host memory");
 }
 
 static bool copy_to_device(void *context, void *launch, void *to, const void *from, size_t bytes)
 {
     (void)context;
     const struct handles *h = launch;
-    return worked(sanitizerMemcpyHostToDeviceAsync(to, (void *)from, bytes, h->data->hStream), "copy to the GPU");
+    return pw_capture_worked(sanitizerMemcpyHostToDeviceAsync(to, (void *)from, bytes, h->data->hStream),
+                             "copy to the GPU");
 }
 
 static bool set_data(void *context, void *launch, void *device)
@@ -87,107 +72,40 @@ static bool set_data(void *context, void *launch, void *device)
     (void)context;
     const Sanitizer_LaunchData *l = ((const struct handles *)launch)->data;
     SanitizerResult result = sanitizerSetLaunchCallbackData(l->hLaunch, l->function, l->hStream, device);
-    return !device || worked(result, "data of patches"); /* kernels that are not patched take none */
+    return !device || pw_capture_worked(result, "data of patches"); /* kernels that are not patched take none */
 }
 
 static bool wait_for_launch(void *context, void *launch)
 {
     (void)context;
-    return worked(sanitizerStreamSynchronize(((const struct handles *)launch)->data->hStream), "end of a kernel");
+    return pw_capture_worked(sanitizerStreamSynchronize(((const struct handles *)launch)->data->hStream),
+                             "end of a kernel");
 }
 
-/* Loads the patches into a context, once. */
-static bool have_patches(CUcontext context)
+static const char *why(void *context)
 {
-    for (size_t i = 0; i < g.context_count; i++)
-        if (g.contexts[i] == context)
-            return true;
-    if (g.context_count == sizeof g.contexts / sizeof g.contexts[0] ||
-        !worked(sanitizerAddPatchesFromFile(g.patches, context), g.patches))
-        return false;
-    g.contexts[g.context_count++] = context;
-    return true;
+    (void)context;
+    return pw_capture_why();
 }
 
-static bool patch(CUmodule module)
-{
-    static const struct {
-        Sanitizer_InstructionId instruction;
-        const char *function;
-        bool shared, needed;
-    } patches[] = {
-        {SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS, "PwGlobal", false, true},
-        {SANITIZER_INSTRUCTION_BARRIER, "PwBarrier", false, true},
-        {SANITIZER_INSTRUCTION_BLOCK_EXIT, "PwExit", false, true},
-        {SANITIZER_INSTRUCTION_MEMCPY_ASYNC, "PwCopy", false, false},
-        {SANITIZER_INSTRUCTION_PIPELINE_COMMIT, "PwCommit", false, false},
-        {SANITIZER_INSTRUCTION_PIPELINE_WAIT, "PwWait", false, false},
-#ifdef PW_BULK_COPIES
-        {SANITIZER_INSTRUCTION_BULK_COPY_GLOBAL_TO_SHARED, "PwBulk", false, false},
-#endif
-        {SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, "PwElsewhere", true, false},
-        {SANITIZER_INSTRUCTION_LOCAL_MEMORY_ACCESS, "PwElsewhere", true, false},
-        {SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS, "PwMatrix", true, false},
-    };
-    for (size_t i = 0; i < sizeof patches / sizeof patches[0]; i++) {
-        if (patches[i].shared && !g.shared)
-            continue;
-        SanitizerResult result = sanitizerPatchInstructions(patches[i].instruction, module, patches[i].function);
-        if (patches[i].needed && !worked(result, patches[i].function))
-            return false;
-    }
-    return worked(sanitizerPatchModule(module), "patching a module");
-}
-
-static bool is_wanted(const void *context, const char *kernel)
-{
-    return pw_capture_session_wants(context, kernel);
-}
-
-/* Modules without a kernel that is wanted are left as they are, which costs nothing. */
 static void module_loaded(const Sanitizer_ResourceModuleData *data)
 {
-    struct module *m = calloc(1, sizeof *m);
-    if (!m)
+    enum { MOST = 3 }; /* messages: the first tells why, and some programs load thousands of modules */
+    if (pw_capture_module_loaded(data))
         return;
-    m->module = data->module;
-    bool known = data->pCubin && !pw_code_read(data->pCubin, data->cubinSize, is_wanted, g.session, &m->code, NULL);
-    pthread_mutex_lock(&g.patching);
-    if (!known || m->code.count)
-        g.missing.unpatched += !have_patches(data->context) || !patch(data->module);
-    m->next = g.modules;
-    g.modules = m;
-    pthread_mutex_unlock(&g.patching);
+    count(&g.missing.unpatched);
+    if (__atomic_load_n(&g.missing.unpatched, __ATOMIC_RELAXED) <= MOST)
+        pw_capture_say("a module cannot be patched: %s", pw_capture_why());
 }
 
-static void module_unloaded(const Sanitizer_ResourceModuleData *data)
+/* The ring and what patches are called with go with the context. The next one that launches may be recorded. */
+static void context_destroyed(CUcontext context)
 {
-    pthread_mutex_lock(&g.patching);
-    for (struct module **at = &g.modules; *at; at = &(*at)->next)
-        if ((*at)->module == data->module) {
-            struct module *gone = *at;
-            *at = gone->next;
-            pw_code_free(&gone->code);
-            free(gone);
-            break;
-        }
-    pthread_mutex_unlock(&g.patching);
-}
-
-/* That of the launch's module; of another with a kernel of that name, should the handles differ. */
-static const struct pw_code_function *find_code(CUmodule module, const char *kernel)
-{
-    const struct pw_code_function *found = NULL, *elsewhere = NULL;
-    pthread_mutex_lock(&g.patching);
-    for (const struct module *m = g.modules; m && !found; m = m->next) {
-        const struct pw_code_function *f = pw_code_find(&m->code, kernel);
-        if (m->module == module)
-            found = f;
-        else if (f)
-            elsewhere = f;
-    }
-    pthread_mutex_unlock(&g.patching);
-    return found ? found : elsewhere;
+    pw_capture_modules_leave(context);
+    if (__atomic_load_n(&g.recorded, __ATOMIC_ACQUIRE) != context)
+        return;
+    pw_capture_session_leave(g.session);
+    __atomic_store_n(&g.recorded, NULL, __ATOMIC_RELEASE);
 }
 
 static void memory_event(uint32_t id, const Sanitizer_ResourceMemoryData *m)
@@ -215,7 +133,10 @@ static void resource(uint32_t id, const void *data)
         module_loaded(data);
         break;
     case SANITIZER_CBID_RESOURCE_MODULE_UNLOAD_STARTING:
-        module_unloaded(data);
+        pw_capture_module_unloaded(((const Sanitizer_ResourceModuleData *)data)->module);
+        break;
+    case SANITIZER_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+        context_destroyed(((const Sanitizer_ResourceContextData *)data)->context);
         break;
     case SANITIZER_CBID_RESOURCE_DEVICE_MEMORY_ALLOC:
     case SANITIZER_CBID_RESOURCE_DEVICE_MEMORY_FREE:
@@ -230,33 +151,46 @@ static void resource(uint32_t id, const void *data)
     }
 }
 
-static void launch_begins(const Sanitizer_LaunchData *l)
-{
-    if (!g.recorded && pw_capture_session_wants(g.session, l->functionName))
-        g.recorded = l->context;
-    struct handles handles = {l};
-    if (l->context != g.recorded) {
-        g.missing.other_contexts += pw_capture_session_wants(g.session, l->functionName);
-        return;
-    }
-    uint64_t address = 0, bytes;
-    struct pw_capture_launch launch = {.kernel = l->functionName,
-                                       .grid = {l->gridDim_x, l->gridDim_y, l->gridDim_z},
-                                       .block = {l->blockDim_x, l->blockDim_y, l->blockDim_z},
-                                       .dynamic_shared = dynamic_shared,
-                                       .code = find_code(l->module, l->functionName),
-                                       .launch = &handles};
-    if (sanitizerGetFunctionPcAndSize(l->module, l->functionName, &address, &bytes) == SANITIZER_SUCCESS)
-        launch.address = address;
-    recording = pw_capture_session_begin(g.session, &launch);
-    dynamic_shared = 0;
-}
-
 static void launch_ends(const Sanitizer_LaunchData *l)
 {
     if (recording)
         pw_capture_session_end(g.session, &(struct handles){l});
     recording = false;
+}
+
+/* Whether the launch may be recorded; tells its patches if not. */
+static bool may_record(const Sanitizer_LaunchData *l, const char *kernel, const struct pw_code_function **out_code)
+{
+    if (pw_capture_session_wants(g.session, kernel)) {
+        bool patched = pw_capture_modules_find(l->module, kernel, out_code);
+        CUcontext recorded = NULL; /* the first launch of all says which it is */
+        if (patched && (__atomic_compare_exchange_n(&g.recorded, &recorded, l->context, false, __ATOMIC_ACQ_REL,
+                                                    __ATOMIC_ACQUIRE) ||
+                        recorded == l->context))
+            return true;
+        count(patched ? &g.missing.other_contexts : &g.missing.unpatched_launches);
+    }
+    set_data(NULL, &(struct handles){l}, NULL);
+    return false;
+}
+
+static void launch_begins(const Sanitizer_LaunchData *l)
+{
+    struct handles handles = {l};
+    uint64_t address = 0, bytes;
+    const char *kernel = l->functionName ? l->functionName : "";
+    struct pw_capture_launch launch = {.kernel = kernel,
+                                       .grid = {l->gridDim_x, l->gridDim_y, l->gridDim_z},
+                                       .block = {l->blockDim_x, l->blockDim_y, l->blockDim_z},
+                                       .dynamic_shared = dynamic_shared,
+                                       .launch = &handles};
+    dynamic_shared = 0;
+    launch_ends(l); /* of one that the driver has refused: its end is not reported */
+    if (!may_record(l, kernel, &launch.code))
+        return;
+    if (sanitizerGetFunctionPcAndSize(l->module, kernel, &address, &bytes) == SANITIZER_SUCCESS)
+        launch.address = address;
+    recording = pw_capture_session_begin(g.session, &launch);
 }
 
 static uint64_t extent(uint64_t width, uint64_t height, uint64_t pitch)
@@ -322,7 +256,8 @@ static void dispatch(Sanitizer_CallbackDomain domain, uint32_t id, const void *d
             set_event(data);
         break;
     case SANITIZER_CB_DOMAIN_GRAPHS:
-        g.missing.graph_launches += id == SANITIZER_CBID_GRAPHS_LAUNCH_BEGIN;
+        if (id == SANITIZER_CBID_GRAPHS_LAUNCH_BEGIN)
+            count(&g.missing.graph_launches);
         break;
     case SANITIZER_CB_DOMAIN_DRIVER_API:
         pw_capture_driver_call(g.session, id, data, &dynamic_shared);
@@ -335,10 +270,16 @@ static void dispatch(Sanitizer_CallbackDomain domain, uint32_t id, const void *d
 static void callback(void *context, Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, const void *data)
 {
     (void)context;
+    if (inside)
+        return;
+    inside = true;
     pthread_rwlock_rdlock(&g.running);
     if (g.session)
         dispatch(domain, id, data);
+    else if (domain == SANITIZER_CB_DOMAIN_LAUNCH && id == SANITIZER_CBID_LAUNCH_BEGIN)
+        set_data(NULL, &(struct handles){data}, NULL);
     pthread_rwlock_unlock(&g.running);
+    inside = false;
 }
 
 static void tell_launcher(const char *what)
@@ -362,6 +303,8 @@ static void finish(void)
 {
     struct pw_capture_summary summary;
     struct pw_error err;
+    if (g.session)
+        pw_capture_session_settle(g.session); /* the launch of another thread may be under way */
     pthread_rwlock_wrlock(&g.running);
     struct pw_capture_session *session = g.session;
     g.session = NULL;
@@ -374,18 +317,30 @@ static void finish(void)
         return;
     }
     pw_capture_report(&summary, &g.missing, g.output, seconds() - g.began);
-    tell_launcher(summary.recorded ? "recorded\n" : "empty\n");
+    if (!summary.records)
+        unlink(g.output);
+    tell_launcher(summary.records ? "recorded\n" : summary.recorded ? "silent\n" : "empty\n");
 }
 
-/* One process records: the first that uses CUDA. */
+/* One process records: the first that uses CUDA. The claim says which, until it says what came of it. */
 static bool claim(const char *path)
 {
     int length = snprintf(g.claim, sizeof g.claim, "%s", path);
     int file = length > 0 && (size_t)length < sizeof g.claim ? open(g.claim, O_WRONLY | O_CREAT | O_EXCL, 0600) : -1;
     if (file < 0)
         return false;
+    char number[24];
+    length = snprintf(number, sizeof number, "%ld\n", (long)getpid());
+    bool written = write(file, number, (size_t)length) == length;
     close(file);
-    return true;
+    return written;
+}
+
+/* A child that goes on without exec is not recorded: neither the thread that reads the ring nor the GPU is there. */
+static void forget_in_child(void)
+{
+    g.session = NULL;
+    g.running = (pthread_rwlock_t)PTHREAD_RWLOCK_INITIALIZER;
 }
 
 static void pause_recording(bool paused)
@@ -413,17 +368,40 @@ __attribute__((visibility("default"))) void pagewalk_capture_pause(void)
 static bool subscribe(void)
 {
     static Sanitizer_SubscriberHandle subscriber;
-    if (!worked(sanitizerSubscribe(&subscriber, callback, NULL), "the Compute Sanitizer API does not start"))
+    if (!pw_capture_worked(sanitizerSubscribe(&subscriber, callback, NULL), "sanitizerSubscribe"))
         return false;
-    static const Sanitizer_CallbackDomain domains[] = {SANITIZER_CB_DOMAIN_RESOURCE, SANITIZER_CB_DOMAIN_LAUNCH,
-                                                       SANITIZER_CB_DOMAIN_MEMCPY, SANITIZER_CB_DOMAIN_MEMSET,
-                                                       SANITIZER_CB_DOMAIN_GRAPHS};
-    bool all = true;
+    static const struct {
+        Sanitizer_CallbackDomain domain;
+        const char *name;
+    } domains[] = {{SANITIZER_CB_DOMAIN_RESOURCE, "callbacks for memory and modules"},
+                   {SANITIZER_CB_DOMAIN_LAUNCH, "callbacks for launches"},
+                   {SANITIZER_CB_DOMAIN_MEMCPY, "callbacks for copies"},
+                   {SANITIZER_CB_DOMAIN_MEMSET, "callbacks for memsets"},
+                   {SANITIZER_CB_DOMAIN_GRAPHS, "callbacks for graphs"}};
     for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++)
-        all &= worked(sanitizerEnableDomain(1, subscriber, domains[i]), "a domain of callbacks");
+        if (!pw_capture_worked(sanitizerEnableDomain(1, subscriber, domains[i].domain), domains[i].name))
+            return false;
+    bool all = true;
     for (const uint32_t *call = pw_capture_driver_calls; *call; call++)
-        sanitizerEnableCallback(1, subscriber, SANITIZER_CB_DOMAIN_DRIVER_API, *call);
-    return all;
+        all &= pw_capture_worked(sanitizerEnableCallback(1, subscriber, SANITIZER_CB_DOMAIN_DRIVER_API, *call),
+                                 "callbacks for calls of the driver");
+    if (!all)
+        pw_capture_say("dynamic shared memory, prefetches and advice are not recorded: %s", pw_capture_why());
+    return true;
+}
+
+static void give_up(void)
+{
+    pw_capture_say(
+        "the Compute Sanitizer API does not start; it needs a driver that fits this toolkit and a GPU that can "
+        "be debugged: %s",
+        pw_capture_why());
+    tell_launcher("failed\n");
+    struct pw_capture_summary nothing;
+    struct pw_error err;
+    pw_capture_session_close(g.session, &nothing, &err);
+    g.session = NULL;
+    unlink(g.output);
 }
 
 int InitializeInjection(void);
@@ -431,11 +409,11 @@ int InitializeInjection(void);
 __attribute__((visibility("default"))) int InitializeInjection(void)
 {
     const char *text = getenv(PW_CAPTURE_VARIABLE), *claim_path = getenv("PAGEWALK_CAPTURE_CLAIM");
-    g.patches = getenv("PAGEWALK_CAPTURE_PATCHES");
-    if (!text || !claim_path || !g.patches || !claim(claim_path))
+    const char *patches = getenv("PAGEWALK_CAPTURE_PATCHES");
+    if (!text || !claim_path || !patches || !claim(claim_path))
         return 1;
-    static const struct pw_capture_calls calls = {NULL,           allocate_device, allocate_host,
-                                                  copy_to_device, set_data,        wait_for_launch};
+    static const struct pw_capture_calls calls = {
+        NULL, allocate_device, allocate_host, copy_to_device, set_data, wait_for_launch, why};
     struct pw_capture_settings settings;
     struct pw_error err;
     char device[256];
@@ -448,17 +426,13 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
         tell_launcher("failed\n");
         return 1;
     }
-    g.shared = settings.shared;
     g.output = settings.output;
+    pw_capture_modules_start(patches, settings.shared, g.session);
     if (!subscribe()) {
-        pw_capture_say("recording needs an NVIDIA driver that fits this toolkit and a GPU that can be debugged");
-        tell_launcher("failed\n");
-        struct pw_capture_summary nothing;
-        pw_capture_session_close(g.session, &nothing, &err);
-        g.session = NULL;
-        unlink(settings.output);
+        give_up();
         return 1;
     }
+    pthread_atfork(NULL, NULL, forget_in_child);
     atexit(finish);
     return 1;
 }

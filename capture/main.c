@@ -6,6 +6,7 @@
 #include "settings.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -89,8 +90,6 @@ static int prepare(const struct pw_capture_settings *s, const char *claim)
     if (!beside("libpagewalk-capture.so", library) || !beside("pagewalk-capture.fatbin", patches))
         return complain(EXIT_FAILED, "libpagewalk-capture.so or pagewalk-capture.fatbin is not beside this program",
                         "");
-    if (access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0)
-        return complain(EXIT_FAILED, "no NVIDIA GPU here: there is no /dev/nvidiactl", "");
     if (pw_capture_settings_write(s, text, sizeof text, &err))
         return complain(EXIT_MISTAKE, err.message, "");
     if (!set_library_path())
@@ -101,13 +100,41 @@ static int prepare(const struct pw_capture_settings *s, const char *claim)
     return 0;
 }
 
-/* What the library wrote into its claim; the program's code if all is well. */
-static int judge(const char *claim, int code)
+/* The library's unfinished trace (sim/new_file.c); it is gone unless its process was killed. */
+static void remove_unfinished(const char *output, long process)
 {
-    char said[16] = "";
+    char name[PATH_MAX + 64];
+    for (int attempt = 0; attempt < 100; attempt++) {
+        snprintf(name, sizeof name, "%s.%ld-%d.tmp", output, process, attempt);
+        unlink(name);
+    }
+}
+
+/* The process that was to record has written its number and nothing else. */
+static int judge_unfinished(const char *output, long process)
+{
+    if (process > 0 && kill((pid_t)process, 0) == 0)
+        return complain(EXIT_FAILED, "nothing recorded yet: the process that uses CUDA still runs", "");
+    if (process > 0)
+        remove_unfinished(output, process);
+    return complain(EXIT_FAILED, "nothing recorded: the program ended without its exit handlers (killed, or _exit)",
+                    "");
+}
+
+static int judge_unused(void)
+{
+    bool gpu = access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+    return complain(EXIT_FAILED, "nothing recorded: the program did not use CUDA",
+                    gpu ? "" : ", and there is no NVIDIA GPU here (no /dev/nvidiactl)");
+}
+
+/* What the library wrote into its claim; the program's code if all is well. */
+static int judge(const char *claim, const char *output, int code)
+{
+    char said[32] = "";
     FILE *f = fopen(claim, "r");
     if (!f)
-        return complain(EXIT_FAILED, "nothing recorded: the program did not use CUDA", "");
+        return judge_unused();
     if (!fgets(said, sizeof said, f))
         *said = 0;
     fclose(f);
@@ -115,11 +142,35 @@ static int judge(const char *claim, int code)
     if (strcmp(said, "recorded\n") == 0)
         return code;
     if (strcmp(said, "empty\n") == 0)
-        return complain(EXIT_FAILED, "no launch was recorded; look at --kernels and --skip", "");
+        return complain(EXIT_FAILED, "no launch was recorded; look at --kernels, --skip and --paused", "");
+    if (strcmp(said, "silent\n") == 0)
+        return complain(EXIT_FAILED, "nothing recorded: the launches wrote no record, so their kernels ran unpatched",
+                        "");
     if (strcmp(said, "failed\n") == 0)
         return EXIT_FAILED;
-    return complain(EXIT_FAILED, "nothing recorded: the program ended without its exit handlers (killed, or _exit)",
-                    "");
+    return judge_unfinished(output, atol(said));
+}
+
+/* Whether the recorded process will be able to write there. */
+static bool can_claim(const char *claim)
+{
+    int file = open(claim, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (file < 0) {
+        fprintf(stderr, "pagewalk-capture: %s: cannot be created: %s\n", claim, strerror(errno));
+        return false;
+    }
+    close(file);
+    unlink(claim);
+    return true;
+}
+
+/* The program may change its folder before it uses CUDA. */
+static bool make_absolute(const char *path, char out[PATH_MAX])
+{
+    char folder[PATH_MAX];
+    if (*path == '/')
+        return snprintf(out, PATH_MAX, "%s", path) < PATH_MAX;
+    return getcwd(folder, sizeof folder) && snprintf(out, PATH_MAX, "%s/%s", folder, path) < PATH_MAX;
 }
 
 int main(int argc, char *argv[])
@@ -137,15 +188,17 @@ int main(int argc, char *argv[])
     char *const *command = argv + 1 + used;
     if (!*command)
         return complain(EXIT_MISTAKE, "no program to record; say it behind --", "");
-    char program[1024] = "", claim[PATH_MAX];
+    char program[1024] = "", output[PATH_MAX], claim[PATH_MAX];
     for (char *const *word = command; *word; word++) {
         size_t length = strlen(program);
         snprintf(program + length, sizeof program - length, "%s%s", length ? " " : "", *word);
     }
     settings.program = program;
-    if (snprintf(claim, sizeof claim, "%s.claim", settings.output) >= PATH_MAX)
+    if (!make_absolute(settings.output, output) || snprintf(claim, sizeof claim, "%s.claim", output) >= PATH_MAX)
         return complain(EXIT_MISTAKE, "the file's name is too long", "");
-    unlink(claim);
+    settings.output = output;
+    if (!can_claim(claim))
+        return EXIT_FAILED;
     double plain = 0, recorded;
     if (settings.compare && run(command, &plain) != 0)
         return complain(EXIT_FAILED, "the program fails without being recorded", "");
@@ -158,7 +211,5 @@ int main(int argc, char *argv[])
     if (settings.compare)
         fprintf(stderr, "pagewalk-capture: the program took %.2f s, recorded %.2f s: %.1f times as long\n", plain,
                 recorded, plain > 0 ? recorded / plain : 0);
-    else
-        fprintf(stderr, "pagewalk-capture: the program took %.2f s\n", recorded);
-    return judge(claim, code);
+    return judge(claim, output, code);
 }

@@ -17,8 +17,7 @@ void pw_capture_say(const char *format, ...)
     va_end(arguments);
 }
 
-void pw_capture_report(const struct pw_capture_summary *s, const struct pw_capture_missing *missing, const char *file,
-                       double total_seconds)
+static void tell_recorded(const struct pw_capture_summary *s, const char *file, double total_seconds)
 {
     struct stat st;
     double bytes = stat(file, &st) == 0 ? (double)st.st_size : 0;
@@ -32,6 +31,13 @@ void pw_capture_report(const struct pw_capture_summary *s, const struct pw_captu
         "since CUDA was first used",
         s->seconds, s->recorded ? 1e3 * s->seconds / (double)s->recorded : 0, (double)s->records / in / 1e6,
         (double)s->ring_bytes / 1e6, total_seconds);
+}
+
+void pw_capture_report(const struct pw_capture_summary *s, const struct pw_capture_missing *missing, const char *file,
+                       double total_seconds)
+{
+    if (s->records)
+        tell_recorded(s, file, total_seconds);
     if (s->guessed)
         pw_capture_say("%llu of %llu stretches between records are guessed, as their code is not known; the first ends "
                        "at 0x%llx, its kernel begins at 0x%llx",
@@ -39,14 +45,18 @@ void pw_capture_report(const struct pw_capture_summary *s, const struct pw_captu
                        (unsigned long long)s->guessed_at, (unsigned long long)s->guessed_kernel);
     if (s->limited)
         pw_capture_say("the trace reached --limit; later launches are missing");
+    if (s->odd_sizes)
+        pw_capture_say("%llu accesses were not of 1, 2, 4, 8 or 16 bytes a lane; they count as instructions only",
+                       (unsigned long long)s->odd_sizes);
     if (s->unended)
         pw_capture_say("the end of %llu CTAs was not seen", (unsigned long long)s->unended);
     if (s->busy + s->too_large + missing->other_contexts + missing->graph_launches + missing->unpatched)
         pw_capture_say(
             "not recorded: %llu launches beside an open one, %llu with too many CTAs, %llu in other contexts, %llu "
-            "launches of CUDA graphs, %llu modules that could not be patched",
+            "launches of CUDA graphs, %llu of kernels in the %llu modules that could not be patched",
             (unsigned long long)s->busy, (unsigned long long)s->too_large, (unsigned long long)missing->other_contexts,
-            (unsigned long long)missing->graph_launches, (unsigned long long)missing->unpatched);
+            (unsigned long long)missing->graph_launches, (unsigned long long)missing->unpatched_launches,
+            (unsigned long long)missing->unpatched);
 }
 
 void pw_capture_name_device(char *out, size_t bytes)

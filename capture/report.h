@@ -6,7 +6,8 @@
 
 /* What the session never heard of. */
 struct pw_capture_missing {
-    uint64_t other_contexts, graph_launches, unpatched; /* launches, launches, modules */
+    uint64_t other_contexts, graph_launches, unpatched_launches; /* launches */
+    uint64_t unpatched;                                          /* modules */
 };
 
 void pw_capture_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

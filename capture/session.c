@@ -34,7 +34,7 @@ struct pw_capture_session {
     struct pw_trace_event *waiting; /* events behind the open launch */
     size_t waiting_count, waiting_room;
     double began;
-    uint64_t code_address; /* of the open launch */
+    uint64_t code_address, ctas; /* of the open launch */
     struct pw_capture_summary sum;
     struct pw_error err; /* the first failure; its status is PW_OK without one */
 };
@@ -50,6 +50,14 @@ static void fail(struct pw_capture_session *s, const char *what)
 {
     if (!s->err.status)
         pw_error_set(&s->err, PW_FAILED, "%s", what);
+}
+
+/* Of a call of the session's. */
+static void fail_call(struct pw_capture_session *s, const char *what)
+{
+    const char *why = s->calls.why ? s->calls.why(s->calls.context) : "";
+    if (!s->err.status)
+        pw_error_set(&s->err, PW_FAILED, "%s%s%s", what, *why ? ": " : "", why);
 }
 
 static bool emit(void *context, uint32_t cta, uint32_t warp, const struct pw_op *op, const uint64_t *words)
@@ -201,7 +209,7 @@ static bool allocate(struct pw_capture_session *s, void *launch)
     if (!s->calls.allocate_host(s->calls.context, launch, s->settings.ring, &cells) ||
         !s->calls.allocate_host(s->calls.context, launch, sizeof(uint64_t), &given) ||
         !s->calls.allocate_device(s->calls.context, launch, sizeof *s->gpu, &gpu)) {
-        fail(s, "no memory for the ring between GPU and host; try a smaller --ring");
+        fail_call(s, "no memory for the ring between GPU and host; try a smaller --ring");
         return false;
     }
     memset(cells, 0, s->settings.ring);
@@ -224,7 +232,7 @@ static bool prepare_gpu(struct pw_capture_session *s, void *launch)
     if (s->calls.copy_to_device(s->calls.context, launch, s->gpu, &gpu, sizeof gpu) &&
         s->calls.set_data(s->calls.context, launch, s->gpu))
         return true;
-    fail(s, "the launch's patches cannot be given the ring's address");
+    fail_call(s, "the launch's patches cannot be given the ring's address");
     return false;
 }
 
@@ -271,8 +279,7 @@ static bool begin(struct pw_capture_session *s, const struct pw_capture_launch *
     uint64_t ctas = (uint64_t)l->grid.x * l->grid.y;
     if (!wanted(s, l))
         return false;
-    if (__builtin_mul_overflow(ctas, l->grid.z, &ctas) ||
-        (ctas + s->settings.sample - 1) / s->settings.sample > UINT32_MAX) {
+    if (__builtin_mul_overflow(ctas, l->grid.z, &ctas) || ctas > UINT32_MAX) {
         s->sum.too_large++;
         return false;
     }
@@ -291,6 +298,7 @@ static bool begin(struct pw_capture_session *s, const struct pw_capture_launch *
     }
     write_launch(s, l, ctas);
     s->began = now();
+    s->ctas = (ctas + s->settings.sample - 1) / s->settings.sample;
     s->code_address = l->address;
     s->open = true;
     pthread_cond_broadcast(&s->changed);
@@ -312,7 +320,7 @@ void pw_capture_session_end(struct pw_capture_session *s, void *launch)
     bool ran = s->calls.wait(s->calls.context, launch); /* the session's thread reads meanwhile */
     pthread_mutex_lock(&s->lock);
     if (!ran)
-        fail(s, "a recorded kernel did not run to its end");
+        fail_call(s, "a recorded kernel did not run to its end");
     while (drain(s, BATCH))
         ;
     struct pw_capture_warps_counts counts = pw_capture_warps_get_counts(s->warps);
@@ -323,8 +331,9 @@ void pw_capture_session_end(struct pw_capture_session *s, void *launch)
         s->sum.guessed_kernel = s->code_address;
     }
     s->sum.guessed += counts.guessed;
+    s->sum.odd_sizes += counts.odd_sizes;
     s->sum.ctas += counts.ctas;
-    s->sum.unended += counts.ctas - counts.ended;
+    s->sum.unended += s->ctas - counts.ended;
     s->sum.seconds += now() - s->began;
     s->sum.recorded++;
     pw_capture_warps_free(s->warps);
@@ -334,6 +343,20 @@ void pw_capture_session_end(struct pw_capture_session *s, void *launch)
         pw_trace_write_event(s->writer, &s->waiting[i]);
     s->waiting_count = 0;
     pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void pw_capture_session_leave(struct pw_capture_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->gpu = NULL;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void pw_capture_session_settle(struct pw_capture_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    wait_for_turn(s);
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -25,6 +25,7 @@ struct pw_capture_calls {
     bool (*copy_to_device)(void *context, void *launch, void *to, const void *from, size_t bytes);
     bool (*set_data)(void *context, void *launch, void *device); /* what patches are called with; NULL: not recorded */
     bool (*wait)(void *context, void *launch);                   /* until the kernel has run */
+    const char *(*why)(void *context); /* this thread's last call did not work; NULL: nobody knows */
 };
 
 struct pw_capture_launch {
@@ -42,8 +43,9 @@ struct pw_capture_summary {
     uint64_t records, operations, divergent; /* from the GPU; accesses to global memory; with an address per lane */
     uint64_t guessed;                        /* ways between two records that the code did not tell */
     uint64_t guessed_at, guessed_kernel;     /* the first of them: program counter, and address of the kernel's code */
-    uint64_t ctas, unended;                  /* recorded; whose end was not seen */
+    uint64_t ctas, unended;                  /* that wrote a record; whose end was not seen */
     uint64_t ring_bytes;                     /* through the ring */
+    uint64_t odd_sizes;                      /* accesses that are not 1, 2, 4, 8 or 16 bytes a lane; left out */
     double seconds;                          /* from begin to end of the recorded launches */
     bool limited;                            /* --limit was reached */
 };
@@ -65,6 +67,12 @@ void pw_capture_session_event(struct pw_capture_session *s, const struct pw_trac
 /* True: the launch is recorded, and has to be ended. */
 bool pw_capture_session_begin(struct pw_capture_session *s, const struct pw_capture_launch *launch);
 void pw_capture_session_end(struct pw_capture_session *s, void *launch);
+
+/* What was allocated on the GPU is gone; the next launch allocates anew. */
+void pw_capture_session_leave(struct pw_capture_session *s);
+
+/* Waits until no launch is open, as long as a launch would wait for its turn. */
+void pw_capture_session_settle(struct pw_capture_session *s);
 
 /* Completes the trace; no launch may be open. Frees the session whatever comes of it. */
 enum pw_status pw_capture_session_close(struct pw_capture_session *s, struct pw_capture_summary *out_summary,

@@ -427,16 +427,26 @@ static bool take(const struct target *t, uint32_t slot, const struct pw_capture_
     }
 }
 
+/* What a lane can access in a trace. */
+static bool is_size(uint8_t bytes)
+{
+    return bytes && bytes <= 16 && !(bytes & (bytes - 1));
+}
+
 enum pw_status pw_capture_warps_take(struct pw_capture_warps *w, const struct pw_capture_cell *head,
                                      const uint64_t *addresses, struct pw_error *err)
 {
     struct target t = {w, head->cta, (uint32_t)(head->place >> PW_CAPTURE_WARP_SHIFT)};
-    bool access = head->kind <= PW_CAPTURE_COPY;
-    bool bytes_fit = head->bytes && head->bytes <= 16 && !(head->bytes & (head->bytes - 1));
+    struct pw_capture_cell waypoint = *head;
     if (t.warp >= w->warps_per_cta || !head->mask || !head->kind || head->kind >= PW_CAPTURE_KIND_COUNT ||
-        head->form > PW_CAPTURE_LANES || (access && !bytes_fit))
+        head->form > PW_CAPTURE_LANES)
         return pw_fail(err, PW_FAILED, "the GPU wrote a record that makes no sense (kind %u, warp %u of %u)",
                        head->kind, t.warp, w->warps_per_cta);
+    if (head->kind <= PW_CAPTURE_COPY && !is_size(head->bytes)) {
+        waypoint.kind = PW_CAPTURE_WAYPOINT;
+        head = &waypoint;
+        w->counts.odd_sizes++;
+    }
     uint32_t slot = slot_of(w, head->cta);
     if (slot == UINT32_MAX)
         return pw_fail_memory(err, "the CTAs under way");

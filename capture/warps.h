@@ -47,6 +47,7 @@ struct pw_capture_warps_counts {
     uint64_t guessed;     /* ways that the machine code did not tell */
     uint64_t guessed_at;  /* the first of them: program counter of its end */
     uint64_t ctas, ended; /* seen, and seen to their end */
+    uint64_t odd_sizes;   /* accesses of sizes that a trace does not know: instructions without memory */
 };
 struct pw_capture_warps_counts pw_capture_warps_get_counts(const struct pw_capture_warps *w);
 

@@ -144,7 +144,7 @@ static struct pw_capture_session *session(void)
     recording.opened = true;
     recording.text = strdup(options);
     pw_capture_settings_init(&recording.settings);
-    const struct pw_capture_calls calls = {NULL, allocate, allocate, copy, set_data, wait_for_launch};
+    const struct pw_capture_calls calls = {NULL, allocate, allocate, copy, set_data, wait_for_launch, NULL};
     if (!recording.text || pw_capture_settings_read(&recording.settings, recording.text, &err) ||
         pw_capture_session_open(&recording.settings, &calls, "emulated sm_90", &recording.session, &err))
         fail(&err);

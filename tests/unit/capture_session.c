@@ -140,6 +140,12 @@ static bool wait_for_gpu(void *context, void *launch)
     return !gpu->never_ends;
 }
 
+static const char *why(void *context)
+{
+    const struct gpu *gpu = context;
+    return gpu->refuses_memory ? "out of order (7)" : "";
+}
+
 struct fixture {
     struct gpu gpu;
     struct pw_capture_session *s;
@@ -154,7 +160,7 @@ static void start(struct fixture *f, struct pw_capture_settings *settings)
     settings->output = f->path;
     settings->ring = RING;
     settings->program = "./test";
-    struct pw_capture_calls calls = {&f->gpu, allocate, allocate, copy, set_data, wait_for_gpu};
+    struct pw_capture_calls calls = {&f->gpu, allocate, allocate, copy, set_data, wait_for_gpu, why};
     struct pw_error err;
     if (pw_capture_session_open(settings, &calls, "NVIDIA Test", &f->s, &err))
         fail_msg("%s", err.message);
@@ -399,6 +405,44 @@ static void what_happens_during_a_launch_stands_behind_it(void **state)
     pw_trace_close(t);
 }
 
+static void launches_that_cannot_be_numbered_are_left_out(void **state)
+{
+    (void)state;
+    struct pw_capture_settings settings;
+    struct fixture f;
+    pw_capture_settings_init(&settings);
+    settings.sample = 8;
+    start(&f, &settings);
+    assert_false(launch_as_before(&f, "k", (struct pw_dim3){1U << 30, 4, 1}));
+    assert_false(launch_as_before(&f, "k", (struct pw_dim3){UINT32_MAX, UINT32_MAX, 4}));
+    assert_true(launch(&f, "k", (struct pw_dim3){8, 1, 1}));
+    pw_trace_close(finish(&f));
+    assert_int_equal(f.sum.too_large, 2);
+    assert_int_equal(f.sum.recorded, 1);
+}
+
+/* A launch that fails before its first record, and a context that goes: the ring is allocated anew. */
+static void ends_that_are_not_seen_are_counted(void **state)
+{
+    (void)state;
+    struct pw_capture_settings settings;
+    struct fixture f;
+    pw_capture_settings_init(&settings);
+    start(&f, &settings);
+    f.gpu.ctas = 0;
+    assert_true(launch_as_before(&f, "nothing", (struct pw_dim3){5, 1, 1}));
+    size_t before = block_count;
+    pw_capture_session_leave(f.s);
+    assert_true(launch(&f, "k", (struct pw_dim3){2, 1, 1}));
+    assert_int_equal(block_count, before + 3);
+    pw_capture_session_settle(f.s);
+    struct pw_trace *t = finish(&f);
+    assert_int_equal(f.sum.unended, 5);
+    assert_int_equal(f.sum.ctas, 2);
+    check_launch(t, 1, 2, 1);
+    pw_trace_close(t);
+}
+
 static void failures_leave_no_file(void **state)
 {
     (void)state;
@@ -410,7 +454,7 @@ static void failures_leave_no_file(void **state)
     f.gpu.refuses_memory = true;
     assert_false(launch(&f, "k", (struct pw_dim3){1, 1, 1}));
     assert_int_equal(pw_capture_session_close(f.s, &f.sum, &err), PW_FAILED);
-    assert_non_null(strstr(err.message, "--ring"));
+    assert_non_null(strstr(err.message, "--ring: out of order (7)"));
     assert_int_not_equal(access(f.path, F_OK), 0);
 
     start(&f, &settings);
@@ -430,6 +474,8 @@ int main(void)
         cmocka_unit_test(nothing_is_recorded_while_paused),
         cmocka_unit_test(a_limit_ends_with_a_whole_launch),
         cmocka_unit_test(what_happens_during_a_launch_stands_behind_it),
+        cmocka_unit_test(launches_that_cannot_be_numbered_are_left_out),
+        cmocka_unit_test(ends_that_are_not_seen_are_counted),
         cmocka_unit_test(failures_leave_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, free_blocks);
