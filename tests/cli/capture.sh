@@ -28,6 +28,14 @@ export PAGEWALK_SANITIZER=/nowhere
 check 'the toolkit has to have the API' says 1 'no libsanitizer-public.so in /nowhere' -o t.pwt -- true
 check 'the file has to be one that can be written' says 1 'nowhere/t.pwt.claim: cannot be created: No such file' -o nowhere/t.pwt -- true
 check 'a program that fails is not recorded, with --compare' says 1 'fails without being recorded' -o t.pwt --compare -- false
+packs() {
+  mkdir -p packed/capture tools && cp "$source_root/capture/pack" packed/capture/
+  for tool in bash dirname mkdir rm cp du grep gcc; do ln -sf "$(command -v $tool)" tools/; done
+  PATH=$work/tools packed/capture/pack 2>.stderr
+  [ $? = 1 ] && [ "$(cat .stderr)" = 'capture/pack: no make here' ] && [ -s packed/build-capture-pack/libzstd.so.1 ] &&
+    [ -s packed/build-capture-pack/zstd.h ]
+}
+check 'pack says what is missing and packs the rest' packs
 check 'measure and the samples are Python' python3 - "$source_root/capture" <<'PYTHON'
 import ast, pathlib, sys
 root = pathlib.Path(sys.argv[1])
