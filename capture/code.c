@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { OPCODE_BRANCH = 0x947, OPCODE_EXIT = 0x94d, OPCODE_KILL = 0x95b, OPCODE_RETURN = 0x950, ALWAYS = 7 };
-enum { OPCODE_BRX = 0x949, OPCODE_JMX = 0x94c, OPCODE_JUMP = 0x94a };
+enum { OPCODE_BRX = 0x949, OPCODE_JMX = 0x94c, OPCODE_JUMP = 0x94a, OPCODE_JOIN = 0x941 };
 
 static uint64_t word(const uint8_t *bytes)
 {
@@ -54,6 +54,8 @@ void pw_code_decode(const uint8_t *bytes, uint32_t count, struct pw_code_instruc
         bool leaves = op == OPCODE_BRANCH || op == OPCODE_EXIT || op == OPCODE_KILL || op == OPCODE_RETURN ||
                       op == OPCODE_BRX || op == OPCODE_JMX || op == OPCODE_JUMP;
         o->goes_on = !(leaves && always);
+        o->guarded = !always;
+        o->joins = op == OPCODE_JOIN;
         int64_t target = (int64_t)i + 1 + branch_distance(low, split) / PW_CODE_INSTRUCTION_BYTES;
         o->branches = op == OPCODE_BRANCH && target >= 0 && target < count && target != i;
         if (o->branches)
@@ -284,10 +286,11 @@ int pw_code_way(const struct pw_code_function *f, uint32_t from, uint32_t to, ui
         s.queue[length++] = at; /* last to first; the search needs its queue no more */
     int runs = 0;
     while (length-- > 0) {
-        uint8_t waits_for = f->instructions[s.queue[length]].waits_for;
-        if (runs == 0 || (waits_for && runs < max))
-            out_runs[runs++] = (struct pw_code_run){0, waits_for};
+        const struct pw_code_instruction *i = &f->instructions[s.queue[length]];
+        if (runs == 0 || (i->waits_for && runs < max))
+            out_runs[runs++] = (struct pw_code_run){0, i->waits_for, false};
         out_runs[runs - 1].instructions++;
+        out_runs[runs - 1].joins |= i->joins;
     }
     return runs;
 }

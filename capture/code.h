@@ -34,6 +34,8 @@ struct pw_code_instruction {
     uint8_t scoreboard; /* that it sets, or PW_CODE_NO_SCOREBOARD */
     bool goes_on;       /* the next instruction may follow */
     bool branches;      /* `target` may follow */
+    bool guarded;       /* by a predicate: not all lanes that are here need to execute it */
+    bool joins;         /* lanes wait here for those that went another way (BSYNC) */
     uint32_t target;    /* number of the instruction */
 };
 
@@ -67,6 +69,7 @@ void pw_code_decode(const uint8_t *bytes, uint32_t count, struct pw_code_instruc
 struct pw_code_run {
     uint32_t instructions;
     uint8_t waits_for;
+    bool joins; /* one of them does */
 };
 
 /* Where a way begins that comes from nowhere: at the kernel's first instruction. */

@@ -19,6 +19,7 @@ enum {
 
 struct warp {
     uint64_t last; /* program counter; 0: it is at its entry */
+    uint32_t away; /* lanes that were not there, as far as is known */
     uint32_t ended;
     uint32_t computed;                               /* instructions that are not yet emitted */
     uint8_t computed_flight;                         /* loads in flight before the first of them */
@@ -193,13 +194,23 @@ static uint32_t instruction_at(const struct pw_capture_warps *w, uint64_t pc)
     return pc < bytes ? (uint32_t)(pc / PW_CODE_INSTRUCTION_BYTES) : PW_CODE_ENTRY;
 }
 
+/* Where lanes come from that go on when the record before was the end of others: from the branch behind which those
+ * stayed, if there is one. */
+static uint32_t leave_ended(const struct pw_code_function *f, uint32_t from)
+{
+    if (from == PW_CODE_ENTRY || !from || f->instructions[from].goes_on || f->instructions[from].branches)
+        return from;
+    const struct pw_code_instruction *before = &f->instructions[from - 1];
+    return before->branches && before->goes_on ? from - 1 : from;
+}
+
 /* `last` is 0 at the entry. */
 static void find_way(struct pw_capture_warps *w, uint64_t last, uint64_t pc, struct way *way)
 {
     uint32_t to = instruction_at(w, pc), from = last ? instruction_at(w, last) : PW_CODE_ENTRY;
     int runs = -1;
     if (to != PW_CODE_ENTRY && (!last || from != PW_CODE_ENTRY))
-        runs = pw_code_way(w->kernel.code, from, to, w->scratch, way->runs, MAX_RUNS);
+        runs = pw_code_way(w->kernel.code, leave_ended(w->kernel.code, from), to, w->scratch, way->runs, MAX_RUNS);
     way->known = runs >= 0;
     if (runs >= 0) {
         way->count = (uint8_t)runs;
@@ -211,7 +222,7 @@ static void find_way(struct pw_capture_warps *w, uint64_t last, uint64_t pc, str
     else if (pc > last && pc - last < FAR * PW_CODE_INSTRUCTION_BYTES)
         between = (pc - last) / PW_CODE_INSTRUCTION_BYTES - 1;
     way->count = between > 0;
-    way->runs[0] = (struct pw_code_run){(uint32_t)between, 0};
+    way->runs[0] = (struct pw_code_run){(uint32_t)between, 0, false};
 }
 
 static uint32_t hash_way(uint64_t key, uint32_t slots)
@@ -298,17 +309,21 @@ static bool emit(const struct target *t, struct warp *s, struct pw_op op, const 
     return flush(t, s) && t->w->emit(t->w->context, t->cta, t->warp, &op, words);
 }
 
-/* The instructions on the way to a record's own. */
-static bool emit_way(const struct target *t, struct warp *s, uint64_t pc, bool *out_known)
+/* The instructions on the way to the record's own. Where lanes join it that had gone another way, these have executed
+ * the instruction that joins them as well. */
+static bool emit_way(const struct target *t, struct warp *s, uint64_t pc, uint32_t lanes)
 {
     const struct way *way = way_between(t->w, s->last, pc);
-    *out_known = way->known;
     if (!way->known && !t->w->counts.guessed++)
         t->w->counts.guessed_at = pc;
     s->last = pc;
-    for (uint32_t i = 0; i < way->count; i++)
-        if (!compute(t, s, way->runs[i].instructions, in_flight(s, way->runs[i].waits_for)))
+    for (uint32_t i = 0; i < way->count; i++) {
+        const struct pw_code_run *run = &way->runs[i];
+        uint32_t joined = run->joins && lanes & s->away;
+        if (!compute(t, s, run->instructions + joined, in_flight(s, run->waits_for)))
             return false;
+        s->away &= joined ? ~lanes : UINT32_MAX;
+    }
     return true;
 }
 
@@ -395,11 +410,11 @@ static bool take(const struct target *t, uint32_t slot, const struct pw_capture_
     struct pw_capture_warps *w = t->w;
     struct warp *s = &w->warps[(size_t)slot * w->warps_per_cta + t->warp];
     uint64_t pc = head->place & PW_CAPTURE_PC_MASK;
-    bool known;
-    if (!emit_way(t, s, pc, &known))
+    if (!emit_way(t, s, pc, head->mask))
         return false;
     uint32_t at = instruction_at(w, pc);
     const struct pw_code_instruction *i = at == PW_CODE_ENTRY ? NULL : &w->kernel.code->instructions[at];
+    s->away = i && !i->guarded ? lanes_of_warp(w, t->warp) & ~s->ended & ~head->mask : 0;
     uint8_t flight = i ? in_flight(s, i->waits_for) : PW_ANY_IN_FLIGHT;
     bool waits = head->kind == PW_CAPTURE_STORE || head->kind == PW_CAPTURE_ATOMIC || head->kind == PW_CAPTURE_BARRIER;
     if (!i && waits && s->issued > s->arrived) {

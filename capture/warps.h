@@ -10,7 +10,9 @@
  * as it takes. A warp ends when all of its threads have, a CTA when all of its warps have.
  *
  * Lanes that went different ways come as records of parts of the warp, in the order in which the hardware ran them. The
- * instructions between two of them are then counted as if the warp had jumped from one to the other. */
+ * instructions between two of them are those on the way from one to the other, as if the warp had gone it; where lanes
+ * that were away join the others, both have executed the instruction that joins them, and lanes that others have left
+ * by ending go on behind the branch where they stayed. */
 #ifndef PW_CAPTURE_WARPS_H
 #define PW_CAPTURE_WARPS_H
 

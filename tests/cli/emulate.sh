@@ -55,9 +55,14 @@ sampled() {
 check 'one CTA in eight' sampled
 # Barriers, shared memory and lanes that part: half-full warps of 16 lanes.
 nw() {
-  "$emulate" --counts counts.csv nw length=64 >out 2>err && [ "$(column warp_instructions)" -gt 600 ]
+  "$emulate" --counts counts.csv -o nw.pwt --count 1 nw length=64 >out 2>err && [ "$(column warp_instructions)" -gt 600 ]
 }
 check 'lanes that part come to the right result' nw
+parted() {
+  run trace info --json nw.pwt
+  succeeds && python3 -c "import json; r = json.load(open('.stdout')); assert r['warp_instructions'] == $(column warp_instructions), r"
+}
+check 'a trace counts their instructions too' parted
 unknown() {
   cat >odd.cu <<'CUDA'
 #include "common.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { OTHER = 0x210, BRANCH = 0x947, EXIT_CODE = 0x94d, ALWAYS = 7 };
+enum { OTHER = 0x210, BRANCH = 0x947, EXIT_CODE = 0x94d, JOIN_CODE = 0x941, ALWAYS = 7 };
 
 struct instruction {
     uint32_t opcode, predicate;

@@ -251,6 +251,59 @@ static void a_cta_ends_when_all_lanes_of_all_warps_have(void **state)
     pw_capture_warps_free(f.w);
 }
 
+/* 0 jumps to 2 under a predicate, 1 other, 2 joins, 3 other, 4 back to 0 under a predicate, 5 ends. */
+static const struct instruction parting[] = {
+    {BRANCH, 0, 2, 0, 0},     {OTHER, ALWAYS, 0, 0, 0}, {JOIN_CODE, ALWAYS, 0, 0, 0},
+    {OTHER, ALWAYS, 0, 0, 0}, {BRANCH, 0, 0, 0, 0},     {EXIT_CODE, ALWAYS, 0, 0, 0},
+};
+
+static void put_lanes(struct fixture *f, uint32_t at, enum pw_capture_kind kind, uint32_t lanes)
+{
+    assert_int_equal(put(f, 0, 0, at, (struct pw_capture_cell){.kind = (uint8_t)kind, .mask = lanes}), PW_OK);
+}
+
+static void lanes_that_join_have_executed_the_join(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f, 32, parting, 6);
+    put_lanes(&f, 1, PW_CAPTURE_WAYPOINT, 0xff);
+    put_lanes(&f, 3, PW_CAPTURE_BARRIER, PW_ALL_LANES);
+    expect(&f, "c4 B "); /* 0, 1 and the join, by those that came from 1 and by the rest */
+    put_lanes(&f, 1, PW_CAPTURE_WAYPOINT, PW_ALL_LANES);
+    put_lanes(&f, 3, PW_CAPTURE_BARRIER, PW_ALL_LANES);
+    expect(&f, "c4 B "); /* 4, 0, 1 and the join, by all */
+    put_lanes(&f, 1, PW_CAPTURE_WAYPOINT, 0xff);
+    put_lanes(&f, 3, PW_CAPTURE_BARRIER, 0xff);
+    expect(&f, "c4 B "); /* the rest has not come */
+    pw_capture_warps_free(f.w);
+
+    /* Where a predicate decides who accesses memory, nobody has gone another way. */
+    struct instruction guarded[6];
+    memcpy(guarded, parting, sizeof guarded);
+    guarded[1].predicate = 0;
+    start(&f, 32, guarded, 6);
+    put_lanes(&f, 1, PW_CAPTURE_WAYPOINT, 0xff);
+    put_lanes(&f, 3, PW_CAPTURE_BARRIER, PW_ALL_LANES);
+    expect(&f, "c3 B ");
+    pw_capture_warps_free(f.w);
+}
+
+static void lanes_go_on_from_where_others_have_ended(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f, 32, parting, 6);
+    put_lanes(&f, 3, PW_CAPTURE_WAYPOINT, PW_ALL_LANES);
+    put_lanes(&f, 5, PW_CAPTURE_EXIT, 0xff);
+    put_lanes(&f, 1, PW_CAPTURE_WAYPOINT, 0xffffff00);
+    put_lanes(&f, 3, PW_CAPTURE_BARRIER, 0xffffff00);
+    /* 0, 2, 3, and 4 before the end; the end; from 4 on 0, 1 and 2. */
+    expect(&f, "c8 B ");
+    assert_int_equal(pw_capture_warps_get_counts(f.w).guessed, 0);
+    pw_capture_warps_free(f.w);
+}
+
 /* Different for all i that are used, and in no order. */
 static uint32_t number(uint32_t i)
 {
@@ -327,6 +380,8 @@ int main(void)
         cmocka_unit_test(a_wait_is_for_groups_of_copies),
         cmocka_unit_test(a_bulk_copy_is_loads_of_512_bytes),
         cmocka_unit_test(a_cta_ends_when_all_lanes_of_all_warps_have),
+        cmocka_unit_test(lanes_that_join_have_executed_the_join),
+        cmocka_unit_test(lanes_go_on_from_where_others_have_ended),
         cmocka_unit_test(many_ctas_are_under_way),
         cmocka_unit_test(records_that_make_no_sense_are_refused),
     };
