@@ -174,9 +174,9 @@ static void read_done(void *object, uint64_t argument, pw_cycle now)
     c->wiring.read_done(c->wiring.client, (struct pw_request *)(uintptr_t)argument, now);
 }
 
-static void count_column(struct pw_dram_counters *n, bool walk, const struct pw_dram_burst *b, uint32_t use)
+static void count_column(struct pw_dram_counters *n, bool walk, bool write, const struct pw_dram_burst *b, uint32_t use)
 {
-    n->bytes += b->bytes;
+    *(write ? &n->write_bytes : &n->read_bytes) += b->bytes;
     n->busy_clocks += b->busy;
     *(walk ? &n->translation_bytes : &n->data_bytes) += b->bytes;
     if (use == PW_ROW_HIT) {
@@ -276,7 +276,7 @@ static void issue_column(struct pw_dram_channel *c, uint32_t bank, uint64_t at)
     if (__builtin_expect(c->watched, 0))
         pw_dram_watch(c, write ? PW_DRAM_WRITE : PW_DRAM_READ, bank, at, e);
     struct pw_dram_counters *n = &c->wiring.counters[r->app];
-    count_column(n, r->kind == PW_REQUEST_WALK, b, c->bank[bank].first_use);
+    count_column(n, r->kind == PW_REQUEST_WALK, write, b, c->bank[bank].first_use);
     c->bank[bank].first_use = PW_ROW_HIT;
     unsigned queue = write ? PW_DRAM_WRITES : pw_dram_rank_of(e->age);
     c->inside[write]--;

@@ -48,7 +48,8 @@ extern const struct pw_option pw_dram_options[];
 
 /* Per application. */
 struct pw_dram_counters {
-    uint64_t reads, writes, row_hits, row_misses, row_conflicts, bytes;
+    uint64_t reads, writes, row_hits, row_misses, row_conflicts;
+    uint64_t read_bytes, write_bytes;
     uint64_t data_bytes, translation_bytes;
     uint64_t data_reads, translation_reads;
     uint64_t translation_row_hits;

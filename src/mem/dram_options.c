@@ -166,7 +166,9 @@ void pw_dram_register(struct pw_stats *stats, struct pw_dram_counters *counters)
         ROW("row_hits", "requests", row_hits, "Requests that found their row open."),
         ROW("row_misses", "requests", row_misses, "Requests whose bank had no open row."),
         ROW("row_conflicts", "requests", row_conflicts, "Requests for which another row had to be closed."),
-        ROW("bytes", "bytes", bytes, "Bytes moved over the data buses."),
+        ROW("bytes", "bytes", read_bytes, "Bytes moved over the data buses."),
+        ROW("read_bytes", "bytes", read_bytes, "Bytes read."),
+        ROW("write_bytes", "bytes", write_bytes, "Bytes written."),
         ROW("translation.bytes", "bytes", translation_bytes, "Bytes moved for page-table reads."),
         ROW("translation.reads", "requests", translation_reads, "Page-table reads that DRAM served."),
         ROW("translation.row_hits", "requests", translation_row_hits, "Those that found their row open."),
@@ -182,6 +184,8 @@ void pw_dram_register(struct pw_stats *stats, struct pw_dram_counters *counters)
         pw_stats_counter(stats, rows[i].name, rows[i].unit, rows[i].help, counters, sizeof(*counters), rows[i].offset);
     pw_stats_further_place(stats, "dram.accesses", counters, sizeof(*counters),
                            offsetof(struct pw_dram_counters, writes));
+    pw_stats_further_place(stats, "dram.bytes", counters, sizeof(*counters),
+                           offsetof(struct pw_dram_counters, write_bytes));
     pw_stats_ratio(stats, "dram.translation.latency_mean", "cycles",
                    "Mean time of a page-table read from the DRAM queue to its last data.", "dram.translation.latency",
                    "dram.translation.reads", 1);

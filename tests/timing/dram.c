@@ -132,7 +132,7 @@ static void a_sector_takes_one_burst(void **state)
     assert_int_equal(three->done, 1000 + c.cl + 4);
     assert_int_equal(f->counters[0].data_bytes, 64);
     assert_int_equal(f->counters[0].translation_bytes, 128);
-    assert_int_equal(f->counters[0].bytes, 192);
+    assert_int_equal(f->counters[0].read_bytes, 192);
     assert_int_equal(f->counters[0].translation_latency, c.cl + 4);
     assert_int_equal(f->counters[0].translation_row_hits, 1); /* the row that the data read opened */
     assert_int_equal(f->counters[0].row_hits, 1);
@@ -179,7 +179,8 @@ static void a_stream_reaches_peak_bandwidth(void **state)
             dram_add(f, READ, line, line);
         dram_run(f);
         double clocks = (double)f->events->now * configs[i].clock_mhz / core_mhz[i];
-        double share = (double)f->counters[0].bytes / clocks / configs[i].bytes_per_clock;
+        double share =
+            (double)(f->counters[0].read_bytes + f->counters[0].write_bytes) / clocks / configs[i].bytes_per_clock;
         assert_true(share > 0.97 && share <= 1);
         dram_fixture_destroy(f);
     }
