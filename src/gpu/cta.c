@@ -239,6 +239,7 @@ static void begin_dispatch(void *object, uint64_t app, pw_cycle now)
             if (g->config.l1d.launch_empties)
                 pw_cache_clear(&g->sms[i].l1);
         }
+    g->next_sm = 0;
     pw_gpu_dispatch(g, (unsigned)app, now);
 }
 

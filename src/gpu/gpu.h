@@ -42,6 +42,7 @@ struct pw_l1d_config {
     bool sectored;
     uint32_t write;      /* enum pw_l1_write: what a store does to a line that is present */
     bool launch_empties; /* it is empty at the start of every launch */
+    bool hashed_sets;
 };
 
 extern const struct pw_option pw_l1d_options[];

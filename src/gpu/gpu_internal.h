@@ -310,6 +310,12 @@ struct pw_access {
     uint8_t sectors, full;
 };
 
+/* Where the set of a line begins in the L1 data cache. */
+static inline uint32_t pw_l1_set(const struct pw_sm *sm, uint32_t line)
+{
+    return pw_cache_set(&sm->l1, __builtin_expect(sm->gpu->config.l1d.hashed_sets, 0) ? pw_fold(line) : line);
+}
+
 /* l1.c: returns false when the access must wait; *out_wait says for what, and nothing has changed. */
 bool pw_l1_access(struct pw_sm *sm, struct pw_access access, pw_cycle at, enum pw_lsu_wait *out_wait);
 void pw_l1_expect_reply(void *gpu, const struct pw_request *r);

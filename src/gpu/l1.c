@@ -21,6 +21,9 @@ const struct pw_option pw_l1d_options[] = {
      (const char *const[]){"evict", "update", NULL}, "What a store does to a line that is present.", false},
     {"launch_empties", PW_OPTION_BOOL, offsetof(struct pw_l1d_config, launch_empties), 0, 0, "off", "", NULL,
      "Whether the L1 data caches are emptied at the start of every launch, as on NVIDIA's GPUs.", false},
+    {"hashed_sets", PW_OPTION_BOOL, offsetof(struct pw_l1d_config, hashed_sets), 0, 0, "off", "", NULL,
+     "Choose a line's set by a hash of its number instead of its lowest bits, so that a stride does not fill one set.",
+     false},
     {0}};
 
 void pw_gpu_line_finished(struct pw_gpu *g, pw_cycle now)
@@ -80,7 +83,7 @@ static bool send_store(struct pw_sm *sm, struct pw_access access, pw_cycle at, e
         *out_wait = PW_LSU_STORES;
         return false;
     }
-    struct pw_way way = pw_cache_find(&sm->l1, access.line, access.line);
+    struct pw_way way = pw_cache_find_in(&sm->l1, access.line, pw_l1_set(sm, access.line));
     if (way.at >= 0 && (access.kind == PW_REQUEST_ATOMIC || g->config.l1d.write == PW_L1_EVICT))
         pw_cache_drop(&sm->l1, way);
     g->l1d_counters[sm->app].stores++;
@@ -127,7 +130,7 @@ bool pw_l1_access(struct pw_sm *sm, struct pw_access access, pw_cycle at, enum p
     struct pw_l1d_counters *c = &g->l1d_counters[sm->app];
     if (!g->config.l1d.sectored)
         access.sectors = PW_ALL_SECTORS;
-    struct pw_way way = pw_cache_find(&sm->l1, access.line, access.line);
+    struct pw_way way = pw_cache_find_in(&sm->l1, access.line, pw_l1_set(sm, access.line));
     uint8_t valid = way.at >= 0 ? pw_way_valid(way) : 0;
     bool hit = way.at >= 0 && (valid & access.sectors) == access.sectors;
     if (!hit && !miss(sm, access, valid, way.at < 0, at)) {
@@ -149,7 +152,7 @@ bool pw_l1_access(struct pw_sm *sm, struct pw_access access, pw_cycle at, enum p
 
 static void fill(struct pw_sm *sm, struct pw_mshr_entry *e, uint32_t line, uint8_t sectors)
 {
-    uint32_t set = pw_cache_set(&sm->l1, line);
+    uint32_t set = pw_l1_set(sm, line);
     struct pw_way way = e->absent ? pw_cache_absent_in(&sm->l1, set) : pw_cache_find_in(&sm->l1, line, set);
     e->absent = false;
     if (way.at < 0) {
@@ -177,7 +180,7 @@ void pw_l1_expect_reply(void *gpu, const struct pw_request *r)
 {
     const struct pw_gpu *g = gpu;
     const struct pw_sm *sm = &g->sms[r->source];
-    pw_cache_prefetch(&sm->l1, pw_cache_set(&sm->l1, r->line));
+    pw_cache_prefetch(&sm->l1, pw_l1_set(sm, r->line));
     __builtin_prefetch(&sm->l1_mshr.entries[r->l1_miss]);
     pw_mshr_prefetch(&sm->l1_mshr, r->line);
     if (r->owner != PW_NO_OWNER)

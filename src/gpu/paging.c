@@ -45,7 +45,7 @@ static void forget_in_l1(struct pw_sm *sm, pw_pfn frame)
 {
     for (uint32_t i = 0; i < PW_PAGE_BYTES / PW_LINE_BYTES; i++) {
         uint32_t line = (frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT)) + i;
-        struct pw_way way = pw_cache_find(&sm->l1, line, line);
+        struct pw_way way = pw_cache_find_in(&sm->l1, line, pw_l1_set(sm, line));
         if (way.at >= 0)
             pw_cache_drop(&sm->l1, way);
     }
