@@ -29,9 +29,10 @@ static int64_t branch_distance(uint64_t low, bool split)
     return split ? (high * 256 + (int64_t)(low >> 16 & 0xff)) * 4 : high * 4;
 }
 
+/* By the last branch to itself: one of another distance may look like one of the other form. */
 static bool has_split_distance(const uint8_t *bytes, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = count; i-- > 0;) {
         uint64_t low = word(bytes + (size_t)i * PW_CODE_INSTRUCTION_BYTES);
         if (opcode(low) == OPCODE_BRANCH && branch_distance(low, true) == -PW_CODE_INSTRUCTION_BYTES)
             return true;

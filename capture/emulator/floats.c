@@ -74,10 +74,11 @@ static float float_result(const struct state *s, const struct operands *o)
 {
     enum { MULTIPLY = 0x20, ADD = 0x21 };
     uint32_t op = opcode_of(s->i), rounding = bits(s->i, 78, 2);
-    /* Fused operations have no absolute values; these bits are something else there. */
-    bool abs = op == MULTIPLY || op == ADD;
-    float a = float_operand(o->a, o->negate_a, abs && o->abs_a), b = float_operand(o->b, o->negate_b, abs && o->abs_b);
-    float c = float_operand(o->c, o->negate_c, abs && o->abs_c), added = middle_is_third(s->i) ? c : b;
+    bool fused = op != MULTIPLY && op != ADD;
+    if (fused && (o->abs_b || o->abs_c))
+        unknown(s, "FFMA with an absolute value other than the first");
+    float a = float_operand(o->a, o->negate_a, o->abs_a), b = float_operand(o->b, o->negate_b, o->abs_b);
+    float c = float_operand(o->c, o->negate_c, o->abs_c), added = middle_is_third(s->i) ? c : b;
     if (rounding)
         return float_rounded(op == MULTIPLY ? (double)a * b
                              : op == ADD    ? (double)a + added

@@ -67,6 +67,23 @@ static void compiled_code_is_read(void **state)
     assert_int_equal(runs[0].waits_for, 1); /* for the store to have read its registers */
 }
 
+/* Some 240 instructions back, on sm_90, has the high part that a branch to itself had before. */
+static void a_long_way_back_is_no_branch_to_itself(void **state)
+{
+    (void)state;
+    enum { COUNT = 300, FROM = 290 };
+    static uint64_t words[2 * COUNT];
+    static struct pw_code_instruction code[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        words[2 * i] = OTHER | ALWAYS << 12;
+    words[2 * FROM] = 0xfffffff000388947;
+    words[2 * (COUNT - 1)] = 0xfffffffc00fc7947;
+    pw_code_decode((const uint8_t *)words, COUNT, code);
+    assert_true(code[FROM].branches && code[FROM].goes_on);
+    assert_int_equal(code[FROM].target, FROM + 1 - 242);
+    assert_false(code[COUNT - 1].goes_on || code[COUNT - 1].branches);
+}
+
 static uint32_t length(const struct pw_code_function *f, uint32_t from, uint32_t to)
 {
     uint32_t scratch[128], sum = 0;
@@ -242,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(branches_of_both_forms_are_read),
         cmocka_unit_test(compiled_code_is_read),
+        cmocka_unit_test(a_long_way_back_is_no_branch_to_itself),
         cmocka_unit_test(ways_are_the_shortest),
         cmocka_unit_test(runs_begin_where_something_is_waited_for),
         cmocka_unit_test(a_kernel_has_code_registers_and_shared_memory),

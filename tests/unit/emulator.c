@@ -136,6 +136,8 @@ static void floats_are_rounded_as_asked(void **state)
     assert_int_equal(execute_one(make(0x021, REGISTER, 8, 0, 1, 255, 2 << 14), r), word_of(0x1.000002p0F)); /* up */
     assert_int_equal(execute_one(make(0x021, REGISTER, 8, 2, 0, 255, 1 << 9), r), word_of(4.0F)); /* |R2| + R0 */
     assert_int_equal(execute_one(make(0x023, REGISTER, 8, 2, 2, 0, 1 << 11), r), word_of(8.0F));  /* R2 * R2 - R0 */
+    assert_int_equal(execute_one(make(0x023, MIDDLE_THIRD, 8, 2, word_of(1.0F), 2, 1 << 9), r),
+                     word_of(-8.0F)); /* |R2| * R2 + 1 */
     assert_int_equal(execute_one(make(0x105, REGISTER, 8, 0, 2, 255, 2ULL << 11 | 2ULL << 20 | 1 << 8), r),
                      (uint32_t)-3);
 }
