@@ -4,8 +4,11 @@
  * in turn until none has room; from then on, an SM that has finished a CTA takes the next. Room means warps, CTA slots,
  * threads, shared memory and registers.
  *
- * With gpu.cta_interval one unit hands CTAs out, one after the other for all SMs and applications: each goes to the
- * next SM in turn that has room, that long after the one before. */
+ * With gpu.cta_interval one unit hands CTAs out, one after the other for all SMs and applications, each that long after
+ * the one before, to the SM with the most room, from the first SM on at the beginning of a launch. That is what NVIDIA's
+ * unit does (Gilman et al., "Demystifying the placement policies of the NVIDIA GPU thread block scheduler for
+ * concurrent kernels", 2020), and it is why equal launches begin alike and go on differently: once CTAs end, where the
+ * next one goes depends on when they do. */
 #include "gpu/gpu_internal.h"
 
 #include <stdlib.h>
@@ -131,16 +134,28 @@ static bool dispatch_to(struct pw_sm *sm, pw_cycle now)
     return true;
 }
 
-/* Starts a CTA on the next SM in turn that has room; false when none has, or no CTA is left. */
+/* The SM of an application with the fewest CTAs, which has the most room for another; the next one in turn of several.
+ * NULL: none has any. */
+static struct pw_sm *most_room(struct pw_gpu *g, unsigned app)
+{
+    struct pw_sm *best = NULL;
+    uint32_t count = g->config.sm.count;
+    for (uint32_t i = 0, at = g->next_sm; i < count; i++, at = at + 1 < count ? at + 1 : 0) {
+        struct pw_sm *sm = &g->sms[at];
+        if (sm->app == app && (!best || sm->ctas < best->ctas) && has_room(sm, g->launches[app].launch))
+            best = sm;
+    }
+    return best;
+}
+
+/* Starts a CTA; false when no SM has room. */
 static bool start_next(struct pw_gpu *g, unsigned app, pw_cycle now)
 {
-    for (uint32_t i = 0; i < g->config.sm.count; i++) {
-        struct pw_sm *sm = &g->sms[g->next_sm];
-        g->next_sm = g->next_sm + 1 < g->config.sm.count ? g->next_sm + 1 : 0;
-        if (sm->app == app && dispatch_to(sm, now))
-            return true;
-    }
-    return false;
+    struct pw_sm *sm = g->launches[app].launch ? most_room(g, app) : NULL;
+    if (!sm)
+        return false;
+    g->next_sm = (uint32_t)(sm - g->sms) + 1 < g->config.sm.count ? (uint32_t)(sm - g->sms) + 1 : 0;
+    return dispatch_to(sm, now);
 }
 
 static void cta_starts(void *object, uint64_t app, pw_cycle now);

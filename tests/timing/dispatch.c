@@ -1,5 +1,6 @@
 /* Which SM gets which CTA, and when. A kernel's function begins when its CTA is dispatched, so a kernel can say when
  * and in which order that was. */
+#include "gpu/gpu_internal.h"
 #include "timed.h"
 
 #include <stdio.h>
@@ -116,6 +117,44 @@ static void an_interval_lets_no_cta_come_before_there_is_room(void **state)
             assert_int_equal(log.begun[cta], expected);
         }
     }
+}
+
+/* The SM on which a warp is. */
+static uint32_t sm_of(const struct pw_warp *w, const struct timed *t)
+{
+    const struct pw_gpu *g = t->system->nodes[0].gpu;
+    for (uint32_t sm = 0; sm < g->config.sm.count; sm++)
+        for (uint32_t slot = 0; slot < PW_MAX_WARPS; slot++)
+            if (g->sms[sm].active_slots >> slot & 1 && g->sms[sm].warps[slot].warp == w)
+                return sm;
+    fail_msg("CTA %u is on no SM", w->cta_index);
+    return 0;
+}
+
+/* CTA 2 of each launch is short. */
+static void one_is_short(struct pw_warp *w, struct timed *t)
+{
+    uint32_t *sms = t->data;
+    pw_compute(w, 1);
+    sms[8 * t->launch + w->cta_index] = sm_of(w, t);
+    pw_compute(w, w->cta_index == 2 ? 1 : 1000);
+}
+
+/* CTAs come 40 cycles apart, so that CTA 2 has left SM 2 when CTA 3 comes: it goes there, not to SM 0, whose turn it
+ * would be, and the others where they find as many as everywhere. A launch begins at SM 0, wherever the one before
+ * has ended. */
+static void a_cta_goes_to_the_sm_with_the_most_room_and_the_first_to_the_first(void **state)
+{
+    (void)state;
+    static const uint32_t expected[] = {0, 1, 2, 2, 0};
+    uint32_t sms[16];
+    struct timed t = {.design = "ideal-tlb", .kernel = one_is_short, .data = sms, .ctas = 5, .launches = 2};
+    t.sets[0] = "sm.count=3";
+    t.sets[1] = "gpu.cta_interval=40";
+    timed_run(&t);
+    timed_end(&t);
+    for (unsigned i = 0; i < 10; i++)
+        assert_int_equal(sms[8 * (i / 5) + i % 5], expected[i % 5]);
 }
 
 /* 10 registers a thread: 3 CTAs of a warp fit into 1,024 exactly, in eights 2 do. */
@@ -301,6 +340,7 @@ int main(void)
         cmocka_unit_test(the_gpus_own_part_of_a_launch_comes_after_the_latency),
         cmocka_unit_test(ctas_start_one_after_the_other_at_the_interval),
         cmocka_unit_test(an_interval_lets_no_cta_come_before_there_is_room),
+        cmocka_unit_test(a_cta_goes_to_the_sm_with_the_most_room_and_the_first_to_the_first),
         cmocka_unit_test(registers_are_rounded_up_to_their_unit),
         cmocka_unit_test(ctas_go_round_the_sms_in_order),
         cmocka_unit_test(the_next_cta_comes_when_a_slot_is_free),
