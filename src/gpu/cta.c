@@ -14,19 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t registers_of(const struct pw_gpu *g, const struct pw_launch *l)
-{
-    uint32_t unit = g->config.sm.register_unit; /* a power of two */
-    return ((l->registers + unit - 1) & ~(unit - 1)) * pw_launch_warps(l) * PW_WARP_LANES;
-}
-
 static bool has_room(const struct pw_sm *sm, const struct pw_launch *l)
 {
     const struct pw_sm_config *c = &sm->gpu->config.sm;
     return (uint32_t)__builtin_popcountll(sm->free_slots) >= pw_launch_warps(l) && sm->ctas < c->ctas &&
            sm->threads_used + pw_launch_threads(l) <= c->threads &&
-           sm->shared_used + l->shared_bytes <= c->shared_bytes &&
-           (uint64_t)sm->registers_used + registers_of(sm->gpu, l) <= c->registers;
+           sm->shared_used + pw_launch_shared(sm->gpu, l) <= c->shared_bytes &&
+           (uint64_t)sm->registers_used + pw_launch_registers(sm->gpu, l) <= c->registers;
 }
 
 static struct pw_cta *take_cta_slot(struct pw_sm *sm)
@@ -113,8 +107,8 @@ bool pw_cta_start(struct pw_sm *sm, uint64_t slots, const struct pw_launch *l, u
             return false;
     sm->ctas++;
     sm->threads_used += pw_launch_threads(l);
-    sm->shared_used += l->shared_bytes;
-    sm->registers_used += registers_of(sm->gpu, l);
+    sm->shared_used += pw_launch_shared(sm->gpu, l);
+    sm->registers_used += pw_launch_registers(sm->gpu, l);
     sm->counters->ctas++;
     sm->counters->warps += warps;
     for (slots = cta->warps; slots; slots &= slots - 1)
@@ -218,8 +212,8 @@ static void end_cta(struct pw_sm *sm, struct pw_cta *cta, pw_cycle now)
     cta->in_use = false;
     sm->ctas--;
     sm->threads_used -= pw_launch_threads(a->launch);
-    sm->shared_used -= a->launch->shared_bytes;
-    sm->registers_used -= registers_of(g, a->launch);
+    sm->shared_used -= pw_launch_shared(sm->gpu, a->launch);
+    sm->registers_used -= pw_launch_registers(g, a->launch);
     a->done_ctas++;
     if (g->cta_interval)
         ask_for_cta(g, sm->app, now);
@@ -249,11 +243,8 @@ static void begin_dispatch(void *object, uint64_t app, pw_cycle now)
     struct pw_gpu *g = object;
     pw_tlb_launch(pw_mmu_tlb(g->mmu), (pw_asid)app);
     for (uint32_t i = 0; i < g->config.sm.count; i++)
-        if (g->sms[i].app == app) {
-            pw_tlb_launch(&g->sms[i].tlb, (pw_asid)app);
-            if (g->config.l1d.launch_empties)
-                pw_cache_clear(&g->sms[i].l1);
-        }
+        if (g->sms[i].app == app)
+            pw_sm_begin_launch(&g->sms[i], g->launches[app].launch);
     g->next_sm = 0;
     pw_gpu_dispatch(g, (unsigned)app, now);
 }
@@ -267,7 +258,7 @@ enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_lau
         return pw_fail(err, PW_USER_ERROR, "kernel %s: a grid of %u x %u x %u CTAs of %u threads cannot be launched",
                        launch->name, launch->grid.x, launch->grid.y, launch->grid.z, pw_launch_threads(launch));
     if (pw_launch_warps(launch) > c->warps || pw_launch_threads(launch) > c->threads ||
-        launch->shared_bytes > c->shared_bytes || registers_of(g, launch) > c->registers)
+        pw_launch_shared(g, launch) > c->shared_bytes || pw_launch_registers(g, launch) > c->registers)
         return pw_fail(err, PW_USER_ERROR,
                        "kernel %s: a CTA of %u threads, %u bytes of shared memory and %u registers per thread does not "
                        "fit on an SM of this machine",

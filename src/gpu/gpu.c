@@ -21,6 +21,8 @@ const struct pw_option pw_sm_options[] = {
      "Threads that can be resident on an SM.", false},
     {"shared_bytes", PW_OPTION_BYTES, offsetof(struct pw_sm_config, shared_bytes), 0, 1 << 20, "48KB", "bytes", NULL,
      "Shared memory of an SM.", false},
+    {"shared_reserved", PW_OPTION_BYTES, offsetof(struct pw_sm_config, shared_reserved), 0, 1 << 20, "0", "bytes", NULL,
+     "Shared memory that the system reserves of each CTA.", false},
     {"registers", PW_OPTION_COUNT, offsetof(struct pw_sm_config, registers), 1024, 1 << 20, "65536", "registers", NULL,
      "32-bit registers of an SM.", false},
     {"register_unit", PW_OPTION_COUNT, offsetof(struct pw_sm_config, register_unit), 1, 256, "1", "registers", NULL,
@@ -249,7 +251,7 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
                              struct pw_gpu **out, struct pw_error *err)
 {
     *out = NULL;
-    if (config->dram.bytes >> PW_LINE_SHIFT > UINT32_MAX)
+    if (config->dram.bytes >> PW_LINE_SHIFT >= PW_OTHER_LINE)
         return pw_fail(err, PW_USER_ERROR, "dram.bytes: less than 512GB can be simulated");
     struct pw_gpu *g = calloc(1, sizeof *g);
     if (!g)

@@ -21,7 +21,7 @@ struct pw_sm_config {
     uint32_t schedulers;              /* per SM, each with its own warps; each issues one instruction per cycle */
     struct pw_policy_choice schedule; /* of pw_warp_family */
     uint32_t warps, ctas, threads;
-    uint64_t shared_bytes;
+    uint64_t shared_bytes, shared_reserved; /* of an SM; of each CTA for the system */
     uint32_t registers, register_unit;
     uint32_t dependency_latency;
     double issue_interval;    /* between two instructions of a warp in a run of arithmetic, at least */
@@ -43,6 +43,7 @@ struct pw_l1d_config {
     uint32_t write;      /* enum pw_l1_write: what a store does to a line that is present */
     bool launch_empties; /* it is empty at the start of every launch */
     bool hashed_sets;
+    bool carved; /* what shared memory does not get of one memory for both */
 };
 
 extern const struct pw_option pw_l1d_options[];

@@ -310,6 +310,11 @@ struct pw_access {
     uint8_t sectors, full;
 };
 
+/* launch.c: what a CTA of a launch takes, and an SM's preparation for it. */
+uint32_t pw_launch_registers(const struct pw_gpu *g, const struct pw_launch *l);
+uint64_t pw_launch_shared(const struct pw_gpu *g, const struct pw_launch *l);
+void pw_sm_begin_launch(struct pw_sm *sm, const struct pw_launch *l);
+
 /* Where the set of a line begins in the L1 data cache. */
 static inline uint32_t pw_l1_set(const struct pw_sm *sm, uint32_t line)
 {

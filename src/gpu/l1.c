@@ -24,6 +24,9 @@ const struct pw_option pw_l1d_options[] = {
     {"hashed_sets", PW_OPTION_BOOL, offsetof(struct pw_l1d_config, hashed_sets), 0, 0, "off", "", NULL,
      "Choose a line's set by a hash of its number instead of its lowest bits, so that a stride does not fill one set.",
      false},
+    {"carved", PW_OPTION_BOOL, offsetof(struct pw_l1d_config, carved), 0, 0, "off", "", NULL,
+     "Whether shared memory comes out of the capacity, at each launch in a size that has room for all CTAs that fit.",
+     false},
     {0}};
 
 void pw_gpu_line_finished(struct pw_gpu *g, pw_cycle now)

@@ -13,7 +13,7 @@ void pw_gpu_open(struct pw_gpu *g, unsigned app, const struct pw_launch *launch)
     pw_tlb_launch(pw_mmu_tlb(g->mmu), (pw_asid)app);
     for (uint32_t i = 0; i < g->config.sm.count; i++)
         if (g->sms[i].app == app)
-            pw_tlb_launch(&g->sms[i].tlb, (pw_asid)app);
+            pw_sm_begin_launch(&g->sms[i], launch);
 }
 
 void pw_gpu_start_warp(struct pw_gpu *g, unsigned app, uint32_t sm, uint32_t slot, uint32_t cta, pw_cycle now)

@@ -54,3 +54,21 @@ void pw_cache_clear(struct pw_cache *c)
     memset(c->lines, 0xff, slots * sizeof *c->lines);
     memset(c->states, 0, slots);
 }
+
+void pw_cache_resize(struct pw_cache *c, uint32_t sets)
+{
+    c->sets = pw_divisor_of(sets);
+    pw_cache_clear(c);
+}
+
+struct pw_way pw_cache_insert_last(struct pw_cache *c, uint32_t line, uint32_t set, struct pw_victim *out_victim)
+{
+    struct pw_way w = {c->lines + set, c->states + set, 0};
+    int32_t last = (int32_t)c->ways - 1;
+    while (w.at < last && w.lines[w.at] != PW_NO_LINE)
+        w.at++;
+    *out_victim = (struct pw_victim){w.lines[w.at], pw_way_dirty(w)};
+    w.lines[w.at] = line;
+    w.states[w.at] = 0;
+    return w;
+}

@@ -19,6 +19,7 @@
 
 enum { PW_SECTOR_BYTES = 32, PW_SECTORS_PER_LINE = 4, PW_ALL_SECTORS = 0xf, PW_CACHE_DIRTY_SHIFT = 4 };
 #define PW_NO_LINE UINT32_MAX
+#define PW_OTHER_LINE (UINT32_MAX - 1) /* what nobody asks for, though it takes a place */
 
 /* Bits of a mask of sectors. */
 static inline uint32_t pw_sector_count(uint32_t sectors)
@@ -196,5 +197,7 @@ void pw_cache_drop(struct pw_cache *c, struct pw_way w);
 
 /* Empties the cache, whatever is dirty. */
 void pw_cache_clear(struct pw_cache *c);
+/* Likewise, and gives it another number of sets, of at most what it was made with. */
+void pw_cache_resize(struct pw_cache *c, uint32_t sets);
 
 #endif

@@ -46,6 +46,19 @@ static enum pw_status check_l2(const struct pw_gpu_config *g, struct pw_error *e
         pw_size_text(enough, (uint64_t)slices * g->l2.ways * PW_LINE_BYTES, true));
 }
 
+/* Shared memory may take all that it can have of the memory that it shares with the L1 data cache. */
+static enum pw_status check_carved(const struct pw_gpu_config *g, struct pw_error *err)
+{
+    char least[PW_SIZE_CAPACITY];
+    uint64_t bytes = g->sm.shared_bytes + (uint64_t)g->l1d.ways * PW_LINE_BYTES;
+    if (!g->l1d.carved || g->l1d.bytes >= bytes)
+        return PW_OK;
+    return pw_fail(err, PW_USER_ERROR,
+                   "with l1d.carved, sm.shared_bytes comes out of l1d.bytes and has to leave a set of l1d.ways lines; "
+                   "give l1d.bytes=%s or more, or l1d.carved=off",
+                   pw_size_text(least, bytes, true));
+}
+
 unsigned pw_config_frame_shift(const struct pw_config *config)
 {
     unsigned shift = PW_PAGE_2M;
@@ -87,5 +100,7 @@ enum pw_status pw_config_check(const struct pw_config *config, struct pw_error *
     status = check_tlb("l1_tlb", &g->l1_tlb.tlb, g->orders, err);
     if (status == PW_OK && g->l2_tlb.enabled)
         status = check_tlb("l2_tlb", &g->l2_tlb.tlb, g->orders, err);
+    if (status == PW_OK)
+        status = check_carved(g, err);
     return status == PW_OK ? check_l2(g, err) : status;
 }

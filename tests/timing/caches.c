@@ -91,6 +91,7 @@ static void a_load_that_hits_the_l2_crosses_twice(void **state)
         t.kernel = chain;
         t.sets[0] = "l1d.bytes=128";
         t.sets[1] = "l1d.ways=1";
+        t.sets[2] = "l1d.carved=off";
         t.n[2] = PW_PAGE_BYTES;
         struct pw_gpu_config c = config_of(t);
         t.n[0] = 2;
