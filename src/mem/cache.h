@@ -192,6 +192,10 @@ static inline __attribute__((always_inline)) struct pw_way pw_cache_replace(stru
     return w;
 }
 
+/* Gives a line that is not there the first empty way of a set, or else the least recently used one. It counts as used
+ * least recently itself; no sector is valid or dirty. */
+struct pw_way pw_cache_insert_last(struct pw_cache *c, uint32_t line, uint32_t set, struct pw_victim *out_victim);
+
 /* Empties a way; it is replaced next. */
 void pw_cache_drop(struct pw_cache *c, struct pw_way w);
 

@@ -67,8 +67,8 @@ static void count_blocked(const struct pw_slice *s, const struct pw_request *r, 
     q->blocked += (uint64_t)(int64_t)change;
 }
 
-__attribute__((noinline)) static void write_back(struct pw_slice *s, const struct pw_victim *victim, pw_asid app,
-                                                 pw_cycle now)
+__attribute__((noinline)) void pw_slice_write_back(struct pw_slice *s, const struct pw_victim *victim, pw_asid app,
+                                                   pw_cycle now)
 {
     struct pw_memory *m = s->memory;
     struct pw_request *r = pw_request_take(m->pool);
@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) struct pw_way way_for(struct pw_sli
     struct pw_victim victim;
     w = pw_cache_replace(&s->cache, w, r->line, &victim);
     if (victim.dirty)
-        write_back(s, &victim, r->app, now);
+        pw_slice_write_back(s, &victim, r->app, now);
     return w;
 }
 

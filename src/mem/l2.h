@@ -31,10 +31,10 @@ struct pw_l2_config {
     uint32_t mshrs; /* per slice */
     bool sectored;
     uint32_t fetch_bytes;          /* with sectors: what a miss fetches, aligned */
-    bool mixed_sets;               /* lines are thrown into sets as if at random */
     bool halves;                   /* l2_halves.c */
     uint32_t far_latency;          /* from one half to the other, each way */
-    bool copies;                   /* what programs copy to the GPU passes through it and stays */
+    bool copies;                   /* what programs copy to the GPU passes through it and stays (l2_contents.c) */
+    double occupied;               /* %, by something else, when a program begins */
     uint32_t partition;            /* enum pw_l2_partition */
     struct pw_policy_choice walks; /* of pw_l2_walks_family */
 };

@@ -33,8 +33,6 @@ const struct pw_option pw_l2_options[] = {
      "Fetch 32-byte sectors on demand instead of whole 128-byte lines.", false},
     {"fetch_bytes", PW_OPTION_COUNT, offsetof(struct pw_l2_config, fetch_bytes), PW_SECTOR_BYTES, PW_LINE_BYTES, "32",
      "bytes", NULL, "With sectors, what a miss fetches: the aligned piece in which a sector lies.", true},
-    {"mixed_sets", PW_OPTION_BOOL, offsetof(struct pw_l2_config, mixed_sets), 0, 0, "off", "", NULL,
-     "Spread lines over the sets by a hash that fills some sets before others, instead of evenly.", false},
     {"halves", PW_OPTION_BOOL, offsetof(struct pw_l2_config, halves), 0, 0, "off", "", NULL,
      "Two halves, each nearer to half of the SMs, that keep copies of each other's lines, as on NVIDIA's A100 and "
      "later.",
@@ -44,6 +42,8 @@ const struct pw_option pw_l2_options[] = {
     {"copies", PW_OPTION_BOOL, offsetof(struct pw_l2_config, copies), 0, 0, "off", "", NULL,
      "What lies in an allocation before its first launch has been copied to the GPU through the L2 and is still there.",
      false},
+    {"occupied", PW_OPTION_NUMBER, offsetof(struct pw_l2_config, occupied), 0, 100, "0", "%", NULL,
+     "Share of the L2 in which something else lies when a program begins.", false},
     {"partition", PW_OPTION_CHOICE, offsetof(struct pw_l2_config, partition), 0, 0, "shared", "",
      (const char *const[]){"shared", "by-app", NULL},
      "Whether applications share all channels and L2 slices, or divide them evenly.", false},
@@ -112,38 +112,6 @@ void pw_memory_arrive_at_sm(void *object, uint64_t argument, pw_cycle now)
         pw_events_post(m->events, done, deliver_to_sm, m, argument);
     else
         deliver_to_sm(m, argument, now);
-}
-
-void pw_memory_forget_frame(struct pw_memory *m, unsigned app, pw_pfn frame)
-{
-    struct pw_request r = {.app = (uint8_t)app};
-    if ((frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT)) - m->first_line >= m->line_count)
-        return;
-    for (uint32_t i = 0; i < PW_PAGE_BYTES / PW_LINE_BYTES; i++) {
-        r.line = (frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT)) + i;
-        struct pw_slice *s = pw_memory_find_slice(m, &r);
-        struct pw_way way = pw_cache_find_in(&s->cache, r.line, r.set);
-        if (way.at >= 0)
-            pw_cache_drop(&s->cache, way);
-        if (m->half_slices)
-            pw_copy_drop(s, &r);
-    }
-}
-
-void pw_memory_copied(struct pw_memory *m, unsigned app, pw_pfn frame, uint32_t bytes)
-{
-    struct pw_request r = {.app = (uint8_t)app, .kind = PW_REQUEST_WRITE};
-    uint32_t first = frame.v << (PW_PAGE_SHIFT - PW_LINE_SHIFT);
-    if (!m->config.l2.copies || first - m->first_line >= m->line_count)
-        return;
-    for (uint32_t i = 0; i < (bytes + PW_LINE_BYTES - 1) / PW_LINE_BYTES; i++) {
-        r.line = first + i;
-        struct pw_slice *s = pw_memory_find_slice(m, &r);
-        struct pw_way way = pw_cache_find_in(&s->cache, r.line, r.set);
-        pw_way_set_valid(pw_slice_way_for(s, &r, way, m->events->now), PW_ALL_SECTORS);
-        if (m->half_slices)
-            pw_copy_drop(s, &r);
-    }
 }
 
 void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready)
@@ -301,6 +269,8 @@ enum pw_status pw_memory_create(const struct pw_memory_config *config, struct pw
         status = create_slices(m, err);
     if (status == PW_OK && config->l2.halves && config->l2.partition == PW_L2_SHARED)
         status = pw_halves_init(m, err);
+    if (status == PW_OK && config->l2.occupied > 0)
+        pw_memory_occupy(m);
     if (status == PW_OK)
         status = create_policies(m, err);
     if (status == PW_OK)

@@ -63,9 +63,15 @@ void pw_memory_send(struct pw_memory *m, struct pw_request *r, pw_cycle ready);
  * count in the L2 and in DRAM as data; they are not walks. */
 void pw_memory_send_direct(struct pw_memory *m, struct pw_request *r, pw_cycle at);
 
-/* The host has copied data to `bytes` bytes from the beginning of a frame. With l2.copies they are in the L2 now,
- * written back. */
-void pw_memory_copied(struct pw_memory *m, unsigned app, pw_pfn frame, uint32_t bytes);
+/* A part of a frame. */
+struct pw_memory_piece {
+    pw_pfn frame;
+    uint32_t first, bytes;
+};
+
+/* The host has copied data there, or they have been set on the device. With l2.copies they are in the L2 now: copies to
+ * be replaced first, and written back already; what is set, as if a kernel had written it. */
+void pw_memory_fill(struct pw_memory *m, unsigned app, struct pw_memory_piece piece, bool set);
 
 /* Drops the lines of a frame that an application loses. What is dirty is not written: its page leaves the GPU. No
  * request for the frame may be under way. */

@@ -68,8 +68,7 @@ static inline struct pw_slice *pw_memory_find_slice(struct pw_memory *m, struct 
     struct pw_place place = pw_place_of(&app->map, r->line - m->first_line);
     r->slice = (uint16_t)(app->first_slice + place.slice);
     struct pw_slice *s = &m->slices[r->slice];
-    uint32_t index = pw_set_index(place);
-    r->set = pw_cache_set(&s->cache, m->config.l2.mixed_sets ? pw_mix(index) : index);
+    r->set = pw_cache_set(&s->cache, pw_set_index(place));
     return s;
 }
 
@@ -88,6 +87,11 @@ pw_cycle pw_slice_take_port(struct pw_slice *s, const struct pw_request *r, pw_c
 void pw_slice_count(struct pw_slice *s, const struct pw_request *r, bool hit, uint8_t present);
 struct pw_way pw_slice_way_for(struct pw_slice *s, const struct pw_request *r, struct pw_way w, pw_cycle now);
 void pw_slice_answer(void *object, uint64_t argument, pw_cycle now);
+
+void pw_slice_write_back(struct pw_slice *s, const struct pw_victim *victim, pw_asid app, pw_cycle now);
+
+/* l2_contents.c. Before a run: something else lies in a share of the L2. */
+void pw_memory_occupy(struct pw_memory *m);
 
 /* l2_halves.c. Whether the SM of a request is nearer to the other half than that of this slice. */
 static inline bool pw_slice_is_far(const struct pw_slice *s, const struct pw_request *r)

@@ -51,16 +51,6 @@ static inline uint32_t pw_scatter(uint32_t x)
     return x * 0x9e3779b1U >> 16;
 }
 
-/* What looks random of a number: every bit of it has a say in every bit of the result. */
-static inline uint32_t pw_mix(uint32_t x)
-{
-    x ^= x >> 16;
-    x *= 0x7feb352dU;
-    x ^= x >> 15;
-    x *= 0x846ca68bU;
-    return x ^ x >> 16;
-}
-
 static inline uint32_t pw_permute(uint32_t place, uint32_t hash, struct pw_divisor d, bool power_of_two)
 {
     return power_of_two ? (place ^ hash) & (d.by - 1) : pw_remainder(place + (hash & 0xffff), d);

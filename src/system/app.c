@@ -66,6 +66,8 @@ static enum pw_status launch(struct pw_app *a, const struct pw_launch *l, struct
     unsigned failed;
     enum pw_status status = pw_pages_back(s, a->index, 1, &failed, err);
     if (status == PW_OK)
+        pw_contents_carry_out(a);
+    if (status == PW_OK)
         status = launch_on_nodes(a, l, err);
     if (status != PW_OK)
         return status;
@@ -117,8 +119,9 @@ static bool backend_interrupted(void *backend)
     return a->system->spec->interrupted && *a->system->spec->interrupted;
 }
 
-static const struct pw_backend timed_backend = {pw_app_alloc,    pw_app_free,   backend_launch, backend_issued,
-                                                pw_app_prefetch, pw_app_advise, pw_app_protect, backend_interrupted};
+static const struct pw_backend timed_backend = {pw_app_alloc,   pw_app_free,         backend_launch,
+                                                backend_issued, pw_app_prefetch,     pw_app_advise,
+                                                pw_app_protect, backend_interrupted, pw_app_filled};
 
 static enum pw_status create_host(struct pw_app *a, struct pw_error *err)
 {
@@ -145,6 +148,7 @@ enum pw_status pw_app_create(struct pw_system *s, unsigned index, struct pw_prog
 void pw_app_destroy(struct pw_app *a)
 {
     pw_host_destroy(a->host);
+    free(a->contents.parts);
     if (a->space)
         pw_address_space_release(a->space);
     pw_program_release(&a->program);
@@ -157,6 +161,7 @@ static void start_over(struct pw_app *a, pw_cycle now)
     struct pw_error err;
     pw_host_destroy(a->host);
     a->host = NULL;
+    a->contents.count = 0;
     if (pw_app_renew_memory(a, &err) != PW_OK || create_host(a, &err) != PW_OK)
         fail(a, &err);
     else

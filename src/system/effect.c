@@ -115,6 +115,7 @@ const struct pw_effect_rule pw_effect_rules[] = {
     {"compact.threshold compact.copy compact.bulk_latency", {{"compact.policy", "!none"}}, NULL, false},
     {"compact.threshold", {{0}}, "no program there is frees part of an allocation", false},
     {"compact.bulk_latency", {{"compact.copy", "bulk"}}, NULL, false},
+    {"l2.occupied", {{"l2.copies", "on"}}, "only copies leave alone what is in the L2", false},
     {"place.* fabric.gpus_per_switch fabric.queues fabric.header_bytes", {{"gpu.count", "!1"}}, NULL, false},
     {"iommu.latency fabric.*",
      {{"gpu.count", "!1"}, {"route.policy", "centralized|bypass"}},

@@ -67,24 +67,11 @@ void pw_pages_destroy(struct pw_node *n)
     n->manager = NULL;
 }
 
-/* The host has copied what lies in an allocation, if anything does, to the GPU. */
-static void pass_through_l2(struct pw_system *s, const struct pw_address_space *space, const struct pw_range *r)
-{
-    uint64_t left = r->bytes;
-    for (uint64_t page = r->first; page < r->outer && left; page++) {
-        struct pw_translation t = pw_page_table_lookup(space->table, (pw_vpn){page});
-        uint32_t bytes = left < PW_PAGE_BYTES ? (uint32_t)left : PW_PAGE_BYTES;
-        for (unsigned i = 0; t.present && i < s->node_count; i++)
-            pw_memory_copied(pw_gpu_memory(s->nodes[i].gpu), space->asid, t.frame, bytes);
-        left -= bytes;
-    }
-}
-
 /* Tells of data that has come with its frames, once. */
 static void data_has_come(struct pw_system *s, const struct pw_address_space *space, struct pw_range *r)
 {
-    if (s->config.gpu.l2.copies && !r->managed && !r->come)
-        pass_through_l2(s, space, r);
+    if (s->config.gpu.l2.copies && !r->managed && !r->come && !r->told)
+        pw_contents_pass(s, space, (pw_vaddr){r->first << PW_PAGE_SHIFT}, r->bytes, PW_CONTENTS_COPIED);
     for (unsigned i = 0; i < pw_physical_memories(space->physical); i++) {
         struct pw_page_manager *manager = pw_physical_memory_at(space->physical, i)->manager;
         if (manager && !r->managed && !r->come)

@@ -16,6 +16,18 @@ struct pw_system;
 
 enum { PW_SYSTEM_METRIC_CAPACITY = PW_SCOPE_CAPACITY + PW_METRIC_NAME_CAPACITY };
 
+/* What pw_filled has told of and no launch has followed yet (contents.c). */
+struct pw_contents_part {
+    pw_vaddr from;
+    uint64_t bytes;
+    enum pw_contents how;
+};
+
+struct pw_contents_list {
+    struct pw_contents_part *parts;
+    size_t count, capacity;
+};
+
 /* An application. When others have not finished yet, it starts over each time its program ends, so that the GPU stays
  * as full as it was; what counts is its first complete run. */
 struct pw_app {
@@ -35,6 +47,7 @@ struct pw_app {
     pw_cycle end;                    /* of the first run */
     uint64_t instructions;           /* issued until then */
     unsigned checks;                 /* that held in the first run */
+    struct pw_contents_list contents;
 };
 
 /* The counters at the borders of a kernel launch or an interval. */
@@ -169,6 +182,13 @@ enum pw_status pw_app_free_leaving(struct pw_app *a, struct pw_error *err);
 enum pw_status pw_app_renew_memory(struct pw_app *a, struct pw_error *err);
 /* Frees what programs that have started over have not taken up so far; false where there is nothing of the kind. */
 bool pw_apps_give_up(struct pw_system *s);
+
+/* contents.c: what pw_filled says is kept until the next launch, and carried out then, its pages having their frames. */
+enum pw_status pw_app_filled(void *app, uint32_t id, pw_vaddr base, uint64_t first, uint64_t bytes,
+                             enum pw_contents how, struct pw_error *err);
+void pw_contents_carry_out(struct pw_app *a);
+void pw_contents_pass(struct pw_system *s, const struct pw_address_space *space, pw_vaddr from, uint64_t bytes,
+                      enum pw_contents how);
 
 /* protection.c */
 enum pw_status pw_app_protect(void *app, uint32_t id, pw_vaddr base, unsigned permissions, struct pw_error *err);

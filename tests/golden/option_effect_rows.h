@@ -23,6 +23,9 @@ static const struct setting halves = {
 static const struct setting stores = {
     "mosaic", "gpu-mmu", "vecadd:ctas=16:iterations=8", {"sm.count=2", "dram.channels=1", "l2.bytes=16KB"}};
 static const struct setting tiles = {"mosaic", "gpu-mmu", "MM:scale=0.02", {"sm.count=1"}};
+static const struct setting carved = {
+    "mosaic", "gpu-mmu", "MM:scale=0.02", {"sm.count=1", "l1d.bytes=100KB", "l1d.carved=off"}};
+static const struct setting copied = {"mosaic", "gpu-mmu", GATHER, {"sm.count=2", "l2.copies=on"}};
 static const struct setting two_apps = {
     "mosaic", "gpu-mmu", GATHER "," GATHER, {"sm.count=4", "l1_tlb.base_entries=8", "dram.channels=2"}};
 static const struct setting two_ranked = {
@@ -171,6 +174,7 @@ static const struct row rows[] = {
     {"sm.ctas", &plain, "16", "1"},
     {"sm.threads", &plain, "2048", "256"},
     {"sm.shared_bytes", &tiles, "48KB", "2KB"},
+    {"sm.shared_reserved", &tiles, "0", "24KB"},
     {"sm.registers", &tiles, "65536", "8192"},
     {"sm.register_unit", &tiles, "1", "256"},
     {"sm.dependency_latency", &plain, "1", "30"},
@@ -320,6 +324,8 @@ static const struct row rows[] = {
     {"l1d.sectored", &plain, "off", "on"},
     {"l1d.write", &reused, "evict", "update"},
     {"l1d.launch_empties", &reused, "off", "on"},
+    {"l1d.hashed_sets", &plain, "off", "on"},
+    {"l1d.carved", &carved, "off", "on"},
     {"xbar.latency", &plain, "10", "20"},
     {"xbar.bytes_per_cycle", &plain, "32", "16"},
     {"l2.bytes", &plain, "2MB", "64KB"},
@@ -332,10 +338,10 @@ static const struct row rows[] = {
     {"l2.sectored", &plain, "off", "on"},
     {"l2.bytes_per_cycle", &narrow, "0", "32"},
     {"l2.fetch_bytes", &sectors, "32", "64"},
-    {"l2.mixed_sets", &narrow, "off", "on"},
     {"l2.halves", &plain, "off", "on"},
     {"l2.far_latency", &halves, "10", "20"},
     {"l2.copies", &plain, "off", "on"},
+    {"l2.occupied", &copied, "0", "90"},
     {"l2.partition", &two_apps, "shared", "by-app"},
     {"l2.walks", &plain, "always", "never"},
     {"l2.walks.epoch", &sparse_tables, "100000", "1000"},

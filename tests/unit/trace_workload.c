@@ -104,6 +104,40 @@ static void an_access_across_the_end_of_an_allocation_stays_in_its_page(void **s
     pw_result_free(r);
 }
 
+/* Of two arrays the first is copied, then a part of the second is set on the device. Words of both are read, in a part
+ * that was filled and in one that was not. Without any copy in the trace, all of both has been. */
+static void what_a_trace_copies_is_in_the_l2_and_nothing_else(void **state)
+{
+    (void)state;
+    const uint64_t arrays[] = {10 * MIB, 20 * MIB}, words[] = {arrays[0], arrays[1] + 4096, arrays[1] + MIB / 4};
+    uint64_t reads[2];
+    for (unsigned tells = 0; tells < 2; tells++) {
+        struct pw_trace_writer *w;
+        struct pw_error err;
+        assert_ok(pw_trace_writer_open(path, &w, &err), &err);
+        pw_trace_writer_set_origin(w, &(struct pw_trace_origin){"test", "test", "", 1, 1});
+        for (unsigned i = 0; i < 2; i++)
+            allocate(w, PW_TRACE_DEVICE, arrays[i], MIB / 2);
+        const struct pw_trace_event fills[] = {
+            {.kind = PW_TRACE_COPY, .flags = PW_TRACE_TO_DEVICE, .address = arrays[0], .bytes = MIB / 2, .name = ""},
+            {.kind = PW_TRACE_COPY, .flags = PW_TRACE_FROM_DEVICE, .address = arrays[1], .bytes = MIB / 2, .name = ""},
+            {.kind = PW_TRACE_COPY, .flags = PW_TRACE_ON_DEVICE, .address = words[1], .bytes = 4, .name = ""},
+        };
+        for (unsigned i = 0; i < 3 * tells; i++)
+            pw_trace_write_event(w, &fills[i]);
+        pw_trace_write_launch(
+            w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}});
+        const struct pw_op op = {.kind = PW_OP_LOAD, .form = PW_FORM_LANES, .bytes = 4, .count_or_mask = 1};
+        for (unsigned i = 0; i < 3; i++)
+            assert_true(pw_trace_write_op(w, 0, 0, &op, &words[i]));
+        assert_ok(pw_trace_writer_finish(w, NULL, &err), &err);
+        struct pw_result *r = run("h200", "gpu-mmu-2m");
+        reads[tells] = metric(r, "gpu0.dram.reads"); /* with those of page walks */
+        pw_result_free(r);
+    }
+    assert_int_equal(reads[1], reads[0] + 1);
+}
+
 /* Of two that share a piece of 2 MiB, one is freed before the other is read. */
 static void a_group_is_freed_with_its_last_allocation(void **state)
 {
@@ -196,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_sample_is_said_in_every_result),
         cmocka_unit_test(small_allocations_of_one_page_share_a_page),
         cmocka_unit_test(an_access_across_the_end_of_an_allocation_stays_in_its_page),
+        cmocka_unit_test(what_a_trace_copies_is_in_the_l2_and_nothing_else),
         cmocka_unit_test(a_group_is_freed_with_its_last_allocation),
         cmocka_unit_test(pinned_host_memory_is_read_where_it_is),
         cmocka_unit_test(a_run_is_identified_by_what_is_in_the_file),

@@ -17,6 +17,7 @@
 
 struct place {
     uint64_t address, bytes;
+    bool untold; /* its program has not said what is in it */
 };
 
 struct recorder {
@@ -42,7 +43,7 @@ static enum pw_status allocated(void *context, uint32_t id, const char *name, pw
     if (!grown)
         return pw_fail_memory(err, "the list of allocations");
     r->places = grown;
-    grown[r->count++] = (struct place){base.v, bytes};
+    grown[r->count++] = (struct place){base.v, bytes, true};
     pw_trace_write_event(
         r->writer,
         &(struct pw_trace_event){
@@ -61,15 +62,46 @@ static enum pw_status write_about(void *context, enum pw_trace_event_kind kind, 
     return PW_OK;
 }
 
+static void write_fill(const struct recorder *r, uint64_t address, uint64_t bytes, enum pw_contents how)
+{
+    uint8_t flags = how == PW_CONTENTS_SET ? PW_TRACE_ON_DEVICE : PW_TRACE_TO_DEVICE;
+    pw_trace_write_event(r->writer,
+                         &(struct pw_trace_event){
+                             .kind = PW_TRACE_COPY, .flags = flags, .address = address, .bytes = bytes, .name = ""});
+}
+
+/* What the program says nothing of has been copied. */
+static void write_copy(const struct recorder *r, struct place *p)
+{
+    if (p->untold)
+        write_fill(r, p->address, p->bytes, PW_CONTENTS_COPIED);
+    p->untold = false;
+}
+
+static enum pw_status filled(void *context, uint32_t id, uint64_t first, uint64_t bytes, enum pw_contents how,
+                             struct pw_error *err)
+{
+    (void)err;
+    const struct recorder *r = context;
+    r->places[id].untold = false;
+    if (how != PW_CONTENTS_NONE)
+        write_fill(r, r->places[id].address + first, bytes, how);
+    return PW_OK;
+}
+
 static enum pw_status freed(void *context, uint32_t id, struct pw_error *err)
 {
     (void)err;
+    const struct recorder *r = context;
+    r->places[id].untold = false;
     return write_about(context, PW_TRACE_FREE, id, 0);
 }
 
 static enum pw_status prefetched(void *context, uint32_t id, struct pw_error *err)
 {
     (void)err;
+    const struct recorder *r = context;
+    write_copy(r, &r->places[id]);
     return write_about(context, PW_TRACE_PREFETCH, id, 0);
 }
 
@@ -86,6 +118,8 @@ static enum pw_status protected(void *context, uint32_t id, unsigned permissions
 static enum pw_status launched(void *context, const struct pw_launch *l, struct pw_error *err)
 {
     const struct recorder *r = context;
+    for (size_t i = 0; i < r->count; i++)
+        write_copy(r, &r->places[i]);
     pw_trace_write_launch(r->writer, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH,
                                                               .name = l->name ? l->name : "",
                                                               .grid = l->grid,
@@ -122,6 +156,7 @@ static enum pw_status run(struct recorder *r, const struct pw_program *program, 
                                                     .freed = freed,
                                                     .prefetched = prefetched,
                                                     .advised = advised,
+                                                    .filled = filled,
                                                     .protected = protected,
                                                     .launched = launched,
                                                     .advanced = advanced,

@@ -74,6 +74,14 @@ static enum pw_status advise(void *backend, uint32_t id, pw_vaddr base, unsigned
     return e->observer.advised ? e->observer.advised(e->observer.context, id, advice, err) : PW_OK;
 }
 
+static enum pw_status filled(void *backend, uint32_t id, pw_vaddr base, uint64_t first, uint64_t bytes,
+                             enum pw_contents how, struct pw_error *err)
+{
+    (void)base;
+    const struct executor *e = backend;
+    return e->observer.filled ? e->observer.filled(e->observer.context, id, first, bytes, how, err) : PW_OK;
+}
+
 static enum pw_status protect(void *backend, uint32_t id, pw_vaddr base, unsigned permissions, struct pw_error *err)
 {
     (void)base;
@@ -179,6 +187,7 @@ enum pw_status pw_functional_observe(const struct pw_program *program, uint64_t 
         .advise = advise,
         .protect = protect,
         .interrupted = interrupted,
+        .filled = filled,
     };
     struct executor e = {.next_address = FIRST_ADDRESS, .observer = *observer};
     enum pw_status status = PW_OK;

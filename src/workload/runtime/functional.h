@@ -32,6 +32,8 @@ struct pw_functional_observer {
     enum pw_status (*freed)(void *context, uint32_t id, struct pw_error *err);
     enum pw_status (*prefetched)(void *context, uint32_t id, struct pw_error *err);
     enum pw_status (*advised)(void *context, uint32_t id, unsigned advice, struct pw_error *err);
+    enum pw_status (*filled)(void *context, uint32_t id, uint64_t first, uint64_t bytes, enum pw_contents how,
+                             struct pw_error *err);
     enum pw_status (*protected)(void *context, uint32_t id, unsigned permissions, struct pw_error *err);
     enum pw_status (*launched)(void *context, const struct pw_launch *launch, struct pw_error *err);
     enum pw_status (*advanced)(void *context, const struct pw_functional_position *position, struct pw_error *err);

@@ -240,6 +240,12 @@ void pw_prefetch(struct pw_host *h, const struct pw_array *a)
         end_with_error(h);
 }
 
+void pw_filled(struct pw_host *h, const struct pw_array *a, uint64_t first, uint64_t bytes, enum pw_contents how)
+{
+    if (h->backend->filled && h->backend->filled(h->backend_object, a->id, a->base, first, bytes, how, &h->error))
+        end_with_error(h);
+}
+
 void pw_mem_advise(struct pw_host *h, const struct pw_array *a, unsigned advice)
 {
     if (h->backend->advise && h->backend->advise(h->backend_object, a->id, a->base, advice, &h->error))

@@ -38,6 +38,12 @@ void pw_free(struct pw_host *h, struct pw_array *a);
  * its frames now instead of at the next launch; memory that can be elsewhere is moved. */
 void pw_prefetch(struct pw_host *h, const struct pw_array *a);
 
+/* Says what is in `bytes` bytes from byte `first` of an array on, before the next launch: a copy from the host, or what
+ * the device itself has set (cudaMemset). PW_CONTENTS_NONE: nothing, until something else is said. An array of which nothing
+ * is said has been copied from the host. Matters only to what the caches have seen. */
+enum pw_contents { PW_CONTENTS_NONE, PW_CONTENTS_COPIED, PW_CONTENTS_SET };
+void pw_filled(struct pw_host *h, const struct pw_array *a, uint64_t first, uint64_t bytes, enum pw_contents how);
+
 /* cudaMemAdvise: says how the array will be used, in flags of enum pw_memory_advice, in place of what was said before.
  * Means something only where pages come on demand. */
 void pw_mem_advise(struct pw_host *h, const struct pw_array *a, unsigned advice);
@@ -175,6 +181,8 @@ struct pw_backend {
     enum pw_status (*advise)(void *backend, uint32_t id, pw_vaddr base, unsigned advice, struct pw_error *err);
     enum pw_status (*protect)(void *backend, uint32_t id, pw_vaddr base, unsigned permissions, struct pw_error *err);
     bool (*interrupted)(void *backend);
+    enum pw_status (*filled)(void *backend, uint32_t id, pw_vaddr base, uint64_t first, uint64_t bytes,
+                             enum pw_contents how, struct pw_error *err);
 };
 
 enum pw_status pw_host_create(const struct pw_program *program, uint64_t seed, unsigned instance, bool verify,
