@@ -243,10 +243,10 @@ measures() {
 logged() { grep -q -- "$1" out/log.txt || { cat out/log.txt; return 1; }; }
 everything_is_recorded() {
   measures 150 --only times,samples,programs,overhead && logged 'recorder built: True' &&
-    logged 'programs built: 15 of 16' && logged 'first recording: exit code 0' &&
-    logged 'programs.tar: 15 of 16 traces' && logged ' done$' &&
+    logged 'programs built: 23 of 24' && logged 'first recording: exit code 0' &&
+    logged 'programs.tar: 23 of 24 traces' && logged ' done$' &&
     [ "$(echo out/*)" = "$(echo out/{log.txt,overhead.csv,programs.tar,samples.tar,times.csv})" ] &&
-    [ "$(tar -tf out/programs.tar | wc -l)" = 15 ] && [ "$(wc -l <out/times.csv)" = 16 ] &&
+    [ "$(tar -tf out/programs.tar | wc -l)" = 23 ] && [ "$(wc -l <out/times.csv)" = 24 ] &&
     [ "$(wc -l <out/overhead.csv)" = 4 ] && tar -xf out/programs.tar program-bfs.pwt &&
     "$pagewalk" trace info --check program-bfs.pwt | grep -q many
 }
