@@ -1,8 +1,9 @@
 /* What lies in the memory of a GPU before its kernels run, as far as the L2 has seen it (mem/l2_contents.c).
  *
  * A program whose host says how its arrays are filled (pw_filled: copied from the host, or set by a memset) has exactly
- * that passed through the L2, in that order, before the launch that follows. Of an array of which nothing is said all is
- * taken to be copied before the first launch that can use it. Pages that come on demand have no such past. */
+ * that passed through the L2, in that order, before the launch that follows. An array of which nothing is said counts as
+ * copied whole before the first launch that can use it; so it seems on an H200 (docs/silicon.md), where hotspot reads
+ * nothing of an array that the host never fills from DRAM. Pages that come on demand have no such past. */
 #include "sim/grow.h"
 #include "system/system.h"
 
@@ -15,7 +16,7 @@ enum pw_status pw_app_filled(void *app, uint32_t id, pw_vaddr base, uint64_t fir
     struct pw_app *a = app;
     struct pw_range *range = pw_address_space_find(a->space, base);
     range->told = true;
-    if (how == PW_CONTENTS_NONE || range->managed || !a->system->config.gpu.l2.copies)
+    if (range->managed || !a->system->config.gpu.l2.copies)
         return PW_OK;
     struct pw_contents_part *grown =
         pw_grow(a->contents.parts, a->contents.count, &a->contents.capacity, sizeof *grown);

@@ -35,7 +35,7 @@ struct pw_range {
     uint64_t first, outer, mapped; /* page numbers; managed: mapped = outer */
     bool managed;
     bool come;      /* its data, where memory is not managed */
-    bool told;      /* its program says itself what is filled in */
+    bool told;      /* its program has said what is in it */
     bool leaving;   /* its program has freed it and done nothing since: it goes when that goes on */
     bool wanted;    /* an explicit prefetch of it is to be sent */
     bool preloaded; /* its pages have been sent for ahead of the kernels */

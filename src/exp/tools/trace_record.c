@@ -84,8 +84,7 @@ static enum pw_status filled(void *context, uint32_t id, uint64_t first, uint64_
     (void)err;
     const struct recorder *r = context;
     r->places[id].untold = false;
-    if (how != PW_CONTENTS_NONE)
-        write_fill(r, r->places[id].address + first, bytes, how);
+    write_fill(r, r->places[id].address + first, bytes, how);
     return PW_OK;
 }
 

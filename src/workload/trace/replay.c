@@ -32,7 +32,6 @@ struct replay {
     struct pw_trace *trace;
     struct pw_relocation relocation;
     struct launch launch;
-    bool tells_of_copies; /* as recorders do; else all allocations are taken to be copied */
     struct pw_error err;
 };
 
@@ -135,8 +134,6 @@ static void allocate(struct replay *r, const struct pw_trace_event *e)
             snprintf(name, sizeof name, "%.60s", e->name);
         g->array = pw_alloc(r->host, name, g->outer - g->first, 1);
         g->is_allocated = true;
-        if (r->tells_of_copies)
-            pw_filled(r->host, &g->array, 0, 0, PW_CONTENTS_NONE);
         if (g->host) /* memory of the host that the GPU has mapped: nothing moves */
             pw_mem_advise(r->host, &g->array, PW_ADVICE_PREFER_HOST | PW_ADVICE_ACCESSED_BY);
     }
@@ -289,8 +286,6 @@ static void trace_main(struct pw_host *h, const void *parameters)
     if (pw_relocation_create(&r->relocation, events, count, &r->err))
         pw_host_fail_with(h, &r->err);
     pw_host_plan(h, outer - skip);
-    for (size_t i = 0; i < count; i++)
-        r->tells_of_copies |= events[i].kind == PW_TRACE_COPY;
     for (size_t i = 0; i < count; i++)
         if (events[i].kind != PW_TRACE_LAUNCH || (events[i].allocation >= skip && events[i].allocation < outer))
             carry_out(r, &events[i]);
