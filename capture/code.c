@@ -54,7 +54,8 @@ void pw_code_decode(const uint8_t *bytes, uint32_t count, struct pw_code_instruc
         uint32_t op = opcode(low);
         bool leaves = op == OPCODE_BRANCH || op == OPCODE_EXIT || op == OPCODE_KILL || op == OPCODE_RETURN ||
                       op == OPCODE_BRX || op == OPCODE_JMX || op == OPCODE_JUMP;
-        o->goes_on = !(leaves && always);
+        bool if_apart = op == OPCODE_BRANCH && high >> (91 - 64) & 1; /* BRA.DIV */
+        o->goes_on = !(leaves && always) || if_apart;
         o->guarded = !always;
         o->joins = op == OPCODE_JOIN;
         int64_t target = (int64_t)i + 1 + branch_distance(low, split) / PW_CODE_INSTRUCTION_BYTES;

@@ -1,4 +1,4 @@
-#include "state.h"
+#include "operands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,8 +43,20 @@ static enum outcome go_to(struct state *s, struct group *g, uint32_t lanes, uint
     return remove_lanes(s, g, lanes);
 }
 
+/* Before an instruction that needs several lanes together, BRA.DIV jumps to code for lanes that are apart. A uniform
+ * register has the lanes. */
+static bool are_together(const struct state *s)
+{
+    return !(get_uniform(s, bits(s->i, 24, 8)) & warp_live_lanes(s->w) & ~s->lanes);
+}
+
 static enum outcome branch(struct state *s, struct group *g)
 {
+    bool if_apart = bit(s->i, 91);
+    if (form_of(s->i) != MIDDLE_IMMEDIATE)
+        unknown(s, "BRA of another form");
+    if (if_apart && are_together(s))
+        return OUTCOME_NEXT;
     uint32_t taken = s->lanes & predicate_mask(s->w, bits(s->i, 87, 3), bit(s->i, 90));
     return go_to(s, g, taken, (uint32_t)(g->pc + 1 + branch_steps(s->i)));
 }
@@ -86,6 +98,16 @@ static enum outcome wait_for_convergence(struct state *s, struct group *g)
     return OUTCOME_MOVED;
 }
 
+/* WARPSYNC of all lanes. It comes behind code that has joined them already. */
+static enum outcome synchronise(struct state *s)
+{
+    if (form_of(s->i) != MIDDLE_IMMEDIATE || bits(s->i, 32, 32))
+        unknown(s, "WARPSYNC of some lanes");
+    if (warp_live_lanes(s->w) & ~s->lanes)
+        unknown(s, "WARPSYNC of lanes that are apart");
+    return OUTCOME_NEXT;
+}
+
 static enum outcome leave(struct state *s, struct group *g)
 {
     uint32_t lanes = s->lanes & predicate_mask(s->w, bits(s->i, 87, 3), bit(s->i, 90));
@@ -117,6 +139,8 @@ static enum outcome execute_control(struct state *s, struct group *g)
         return set_convergence(s, g);
     case 0x147:
         return branch(s, g);
+    case 0x148:
+        return synchronise(s);
     case 0x14d:
         return leave(s, g);
     case 0x150:

@@ -1,9 +1,9 @@
 /* One instruction of sm_90 for a group of lanes.
  *
- * What is done is what the programs of capture/programs need, by what Mesa's compiler for these GPUs tells of the
- * encoding. An instruction or modifier that is not known here ends the run with a line that names it: nothing is
- * skipped. Approximate units (reciprocals, exponentials, ...) give the host's results, so that values can differ in
- * their last bits from a GPU's. */
+ * What is done is what the programs of capture/programs and capture/layers need, by what Mesa's compiler for these GPUs
+ * tells of the encoding. An instruction or modifier that is not known here ends the run with a line that names it:
+ * nothing is skipped. Approximate units (reciprocals, exponentials, ...) give the host's results, so that values can
+ * differ in their last bits from a GPU's. */
 #ifndef PW_EMULATOR_EXECUTE_H
 #define PW_EMULATOR_EXECUTE_H
 

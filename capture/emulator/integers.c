@@ -1,4 +1,4 @@
-/* Integers, predicates and moves. */
+/* Integers, predicates and moves, also from lane to lane. */
 #include "arithmetic.h"
 #include "operands.h"
 
@@ -138,11 +138,10 @@ static void minimum_of_sum(struct state *s)
     bool is_signed = bit(s->i, 72);
     FOR_LANES(lane, s->lanes)
     {
-        uint32_t added = (uint32_t)middle(s, lane, 1);
-        bool negated = !middle_is_immediate(s->i) && bit(s->i, 63);
-        uint32_t sum = get(s, bits(s->i, 24, 8), lane) + (negated ? -added : added);
-        int64_t b = extended_word(last(s, lane, 1), is_signed);
-        set(s, destination(s), lane, (uint32_t)smaller(extended_word(sum, is_signed), b, predicate(s, 87, 90, lane)));
+        struct operands o = operands(s, lane, 1, 1, 1);
+        uint32_t sum = (uint32_t)(o.a + (!middle_is_third(s->i) && o.negate_b ? -o.b : o.b));
+        int64_t first = extended_word(sum, is_signed), second = extended_word((uint32_t)o.c, is_signed);
+        set(s, destination(s), lane, (uint32_t)smaller(first, second, predicate(s, 87, 90, lane)));
     }
 }
 
@@ -183,6 +182,41 @@ static void permute(struct state *s)
             result |= value << 8 * byte;
         }
         set(s, destination(s), lane, result);
+    }
+}
+
+/* Where a lane of a SHFL gets its value from: the lane that the mode says, or itself if that lies outside of its segment.
+ * `range` has the last lane that counts in its lowest five bits, and above them which bits of a lane tell its segment. */
+static uint32_t shuffled_from(struct state *s, uint32_t lane, uint32_t by, uint32_t range)
+{
+    enum { INDEX, UP, DOWN, BUTTERFLY };
+    uint32_t mode = bits(s->i, 58, 2), segment = range >> 8 & 31, end = (range & 31 & ~segment) | (lane & segment);
+    by &= 31;
+    uint32_t from = mode == INDEX  ? (lane & segment) | (by & ~segment)
+                    : mode == UP   ? lane - by
+                    : mode == DOWN ? lane + by
+                                   : lane ^ by;
+    bool inside = mode == UP ? (int32_t)from >= (int32_t)end : from <= end;
+    set_predicate(s, 81, lane, inside);
+    return inside ? from : lane;
+}
+
+/* The lane and the range are registers or immediates, each by itself. */
+static void shuffle(struct state *s)
+{
+    uint32_t form = form_of(s->i), given[LANES];
+    bool by_register = form == MIDDLE_REGISTER || form == MIDDLE_IS_THIRD_IMMEDIATE;
+    bool range_register = form == MIDDLE_REGISTER || form == MIDDLE_IMMEDIATE;
+    FOR_LANES(lane, s->lanes)
+    given[lane] = get(s, bits(s->i, 24, 8), lane);
+    FOR_LANES(lane, s->lanes)
+    {
+        uint32_t by = by_register ? get(s, bits(s->i, 32, 8), lane) : bits(s->i, 53, 5);
+        uint32_t range = range_register ? get(s, bits(s->i, 64, 8), lane) : bits(s->i, 40, 13);
+        uint32_t from = shuffled_from(s, lane, by, range);
+        if (!(s->lanes >> from & 1))
+            unknown(s, "SHFL from a lane that is not there");
+        set(s, destination(s), lane, given[from]);
     }
 }
 
@@ -268,5 +302,6 @@ const struct operation integer_operations[] = {
     {0x046, minimum_of_sum},
     {VECTOR_MINIMUM, minimum},
     {0x119, read_special},
+    {0x189, shuffle},
     {0, NULL},
 };

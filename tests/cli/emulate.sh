@@ -63,6 +63,13 @@ parted() {
   succeeds && python3 -c "import json; r = json.load(open('.stdout')); assert r['warp_instructions'] == $(column warp_instructions), r"
 }
 check 'a trace counts their instructions too' parted
+# Those of capture/layers hand values from lane to lane, in warps of which some have nothing to do.
+for layer in 'embedding tables=2 bags=37 per_bag=5 rows=3000' 'transformer width=128 context=70 capacity=80 steps=3' \
+  'graph_convolution nodes=1001 degree=6' 'sparse_product rows=777 columns=900 entries=5000' \
+  'paged_attention sequences=3 heads=2 tokens=100 blocks=25'; do
+  # shellcheck disable=SC2086 # a word per argument
+  check "$layer comes to the right result" eval '"$emulate" $layer >out 2>err || { cat err; false; }'
+done
 unknown() {
   cat >odd.cu <<'CUDA'
 #include "common.h"

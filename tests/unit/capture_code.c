@@ -84,6 +84,24 @@ static void a_long_way_back_is_no_branch_to_itself(void **state)
     assert_false(code[COUNT - 1].goes_on || code[COUNT - 1].branches);
 }
 
+/* Before a shuffle nvcc puts UMOV, IADD3 and BRA.DIV to code for lanes that are apart; the way leads on. */
+static void lanes_together_go_on_behind_a_branch_for_those_apart(void **state)
+{
+    (void)state;
+    static const uint64_t words[] = {0xffffffff00067882, 0x000fe20000000000, 0x0000000110167836, 0x000fe20000000000,
+                                     0x0000000606047947, 0x000fea000b800000, 0x00001f16130d7589, 0x0002a800000e0000,
+                                     0xfffffffc00fc7947, 0x000fc0000383ffff};
+    struct pw_code_instruction code[5];
+    pw_code_decode((const uint8_t *)words, 5, code);
+    assert_true(code[2].goes_on);
+    assert_false(code[4].goes_on);
+    struct pw_code_function f = {.instructions = code, .count = 5};
+    uint32_t scratch[10];
+    struct pw_code_run runs[4];
+    assert_int_equal(pw_code_way(&f, PW_CODE_ENTRY, 3, scratch, runs, 4), 1);
+    assert_int_equal(runs[0].instructions, 3);
+}
+
 static uint32_t length(const struct pw_code_function *f, uint32_t from, uint32_t to)
 {
     uint32_t scratch[128], sum = 0;
@@ -260,6 +278,7 @@ int main(void)
         cmocka_unit_test(branches_of_both_forms_are_read),
         cmocka_unit_test(compiled_code_is_read),
         cmocka_unit_test(a_long_way_back_is_no_branch_to_itself),
+        cmocka_unit_test(lanes_together_go_on_behind_a_branch_for_those_apart),
         cmocka_unit_test(ways_are_the_shortest),
         cmocka_unit_test(runs_begin_where_something_is_waited_for),
         cmocka_unit_test(a_kernel_has_code_registers_and_shared_memory),

@@ -121,6 +121,70 @@ static void comparisons_set_both_predicates(void **state)
     assert_int_equal(execute_one(make(0x017, REGISTER, 8, 0, 1, 0, FALSE_AT_87 | 1 << 9), r), 1);
 }
 
+/* VIADDMNMX: min(R0 + 20, R2), and with the immediate in third place max(R0 + R1, 7). */
+static void the_smaller_of_a_sum_and_a_word_in_each_place(void **state)
+{
+    (void)state;
+    const uint32_t r[6] = {0xfffffff0, 5, 9, 0, 0, 0};
+    const uint64_t is_signed = 1 << 8;
+    assert_int_equal(execute_one(make(0x046, IMMEDIATE, 8, 0, 20, 2, is_signed | TRUE_AT_87), r), 4);
+    assert_int_equal(execute_one(make(0x046, IMMEDIATE, 8, 0, 40, 2, is_signed | TRUE_AT_87), r), 9);
+    assert_int_equal(execute_one(make(0x046, MIDDLE_THIRD, 8, 0, 7, 1, is_signed | FALSE_AT_87), r), 7);
+    assert_int_equal(execute_one(make(0x046, MIDDLE_THIRD, 8, 0, (uint32_t)-20, 1, is_signed | FALSE_AT_87), r),
+                     (uint32_t)-11);
+}
+
+/* SHFL for all lanes, of which lane i has 100 + i; register 1 has `by`, register 2 `range`. */
+static void shuffle(struct instruction i, uint32_t by, uint32_t range)
+{
+    struct kernel kernel = {.name = "shuffle", .code = &i, .instructions = 1};
+    struct machine m = {.kernel = &kernel, .constants = {bank0}};
+    struct group g = {UINT32_MAX, 0, GROUP_RUNS, 0};
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        warp.registers[0][lane] = 100 + lane;
+        warp.registers[1][lane] = by;
+        warp.registers[2][lane] = range;
+    }
+    assert_int_equal(execute(&m, &warp, &g), OUTCOME_NEXT);
+}
+
+static void expect_shuffled(const int from[LANES], uint32_t inside)
+{
+    for (int lane = 0; lane < LANES; lane++)
+        assert_int_equal(warp.registers[0][lane], 100 + from[lane]);
+    assert_int_equal(warp.predicates[2], inside);
+}
+
+static void values_go_from_lane_to_lane(void **state)
+{
+    (void)state;
+    enum { INDEX, UP, DOWN, BUTTERFLY, BOTH_IMMEDIATE = 7 };
+    const uint64_t mode_at = 58 - 32, lane_at = 53 - 32, range_at = 40 - 32, to_p2 = 2ULL << 17;
+    int from[LANES];
+    for (int lane = 0; lane < LANES; lane++)
+        from[lane] = lane ^ 16;
+    shuffle(make(0x189, BOTH_IMMEDIATE, 0, 0, BUTTERFLY << mode_at | 16ULL << lane_at | 31 << range_at, 0, to_p2), 0,
+            0);
+    expect_shuffled(from, UINT32_MAX);
+    for (int lane = 0; lane < LANES; lane++)
+        from[lane] = lane < 29 ? lane + 3 : lane;
+    shuffle(make(0x189, IMMEDIATE, 0, 0, (uint64_t)DOWN << mode_at | 3ULL << lane_at, 2, to_p2), 0, 31);
+    expect_shuffled(from, UINT32_MAX >> 3);
+    /* Within segments of eight lanes: the last counts in its lowest bits, the upper bits say which segment. */
+    for (int lane = 0; lane < LANES; lane++)
+        from[lane] = lane % 8 < 3 ? lane : lane - 3;
+    shuffle(make(0x189, MIDDLE_THIRD, 0, 0, 1 | UP << mode_at | 0x1800ULL << range_at, 0, to_p2), 3, 0);
+    expect_shuffled(from, 0xf8f8f8f8);
+    for (int lane = 0; lane < LANES; lane++)
+        from[lane] = lane % 8 < 5 ? lane + 3 : lane;
+    shuffle(make(0x189, REGISTER, 0, 0, 1 | DOWN << mode_at, 2, to_p2), 3, 0x181f);
+    expect_shuffled(from, 0x1f1f1f1f);
+    for (int lane = 0; lane < LANES; lane++)
+        from[lane] = lane / 8 * 8 + 5;
+    shuffle(make(0x189, REGISTER, 0, 0, 1 | INDEX << mode_at, 2, to_p2), 5, 0x181f);
+    expect_shuffled(from, UINT32_MAX);
+}
+
 static uint32_t word_of(float f)
 {
     uint32_t word;
@@ -163,6 +227,35 @@ static void lanes_part_and_join(void **state)
     /* Four before they part, one or two and the BSYNC of each group, two after; the second warp does not part. */
     assert_int_equal(counts.warp_instructions, 2 * ((4 + 1 + 2 + 2) + (4 + 2 + 2)));
     assert_int_equal(counts.loads + counts.stores, 0);
+}
+
+/* BRA.DIV on the lanes of UR6: not taken by a warp whose lanes are together, those of a half-full one too; by lanes
+ * that are apart it is. WARPSYNC of all lanes goes on. */
+static void lanes_that_are_together_do_not_branch_if_apart(void **state)
+{
+    (void)state;
+    const uint64_t if_apart = TRUE_AT_87 | 1ULL << 27, distance = 16;
+    static const struct {
+        uint32_t lanes, others, wanted, pc; /* of the group, of another group, of UR6; where the first goes on */
+    } cases[] = {{UINT32_MAX, 0, UINT32_MAX, 0},
+                 {0xffff, 0, UINT32_MAX, 0},
+                 {0xff, 0xff00, 0xff, 0},
+                 {0xff, 0xff00, UINT32_MAX, 2}};
+    struct instruction code[] = {{0x947 | ALWAYS | 6 << 24 | (distance / 4) << 16, if_apart},
+                                 {0x948 | ALWAYS, TRUE_AT_87}};
+    struct kernel kernel = {.name = "apart", .code = code, .instructions = 2};
+    struct machine m = {.kernel = &kernel, .constants = {bank0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        warp.uniform[6] = cases[i].wanted;
+        warp.groups[0] = (struct group){cases[i].lanes, 0, GROUP_RUNS, 0};
+        warp.groups[1] = (struct group){cases[i].others, 5, GROUP_RUNS, 0};
+        warp.group_count = cases[i].others ? 2 : 1;
+        assert_int_equal(execute(&m, &warp, &warp.groups[0]), cases[i].pc ? OUTCOME_MOVED : OUTCOME_NEXT);
+        assert_int_equal(warp.groups[0].pc, cases[i].pc);
+    }
+    warp.groups[0] = (struct group){0xffff, 1, GROUP_RUNS, 0};
+    warp.group_count = 1;
+    assert_int_equal(execute(&m, &warp, &warp.groups[0]), OUTCOME_NEXT);
 }
 
 enum { THREADS = 64, N = 150 };
@@ -226,8 +319,11 @@ int main(void)
         cmocka_unit_test(wide_sums_carry),
         cmocka_unit_test(words_are_shifted_and_combined),
         cmocka_unit_test(comparisons_set_both_predicates),
+        cmocka_unit_test(the_smaller_of_a_sum_and_a_word_in_each_place),
+        cmocka_unit_test(values_go_from_lane_to_lane),
         cmocka_unit_test(floats_are_rounded_as_asked),
         cmocka_unit_test(lanes_part_and_join),
+        cmocka_unit_test(lanes_that_are_together_do_not_branch_if_apart),
         cmocka_unit_test(a_compiled_kernel_computes_and_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
