@@ -259,10 +259,12 @@ enum pw_status pw_gpu_launch(struct pw_gpu *g, unsigned app, const struct pw_lau
                        launch->name, launch->grid.x, launch->grid.y, launch->grid.z, pw_launch_threads(launch));
     if (pw_launch_warps(launch) > c->warps || pw_launch_threads(launch) > c->threads ||
         pw_launch_shared(g, launch) > c->shared_bytes || pw_launch_registers(g, launch) > c->registers)
-        return pw_fail(err, PW_USER_ERROR,
-                       "kernel %s: a CTA of %u threads, %u bytes of shared memory and %u registers per thread does not "
-                       "fit on an SM of this machine",
-                       launch->name, pw_launch_threads(launch), launch->shared_bytes, launch->registers);
+        return pw_fail(
+            err, PW_USER_ERROR,
+            "kernel %s: a CTA of %u threads, %llu bytes of shared memory and %u registers per thread does not "
+            "fit on an SM of this machine",
+            launch->name, pw_launch_threads(launch), (unsigned long long)pw_launch_shared(g, launch),
+            launch->registers);
     struct pw_app_launch *a = &g->launches[app];
     *a = (struct pw_app_launch){.launch = launch, .ctas = share.count, .share = share};
     g->counters[app].launches++;
