@@ -5,8 +5,8 @@
  * threads, shared memory and registers.
  *
  * With gpu.cta_interval one unit hands CTAs out, one after the other for all SMs and applications, each that long after
- * the one before, to the SM with the most room, from the first SM on at the beginning of a launch. That is what NVIDIA's
- * unit does (Gilman et al., "Demystifying the placement policies of the NVIDIA GPU thread block scheduler for
+ * the one before, to the SM with the most room, from the first SM on at the beginning of a launch. That is what
+ * NVIDIA's unit does (Gilman et al., "Demystifying the placement policies of the NVIDIA GPU thread block scheduler for
  * concurrent kernels", 2020), and it is why equal launches begin alike and go on differently: once CTAs end, where the
  * next one goes depends on when they do. */
 #include "gpu/gpu_internal.h"

@@ -1,10 +1,10 @@
 /* What is in the L2 without a request: what lay there before, what the host copies, and what must go.
  *
  * With l2.copies, what the host copies passes through the L2 and stays there, but it is the first to go: a copied line
- * takes a way that is free, or else that of the line which has gone unused longest, and counts as unused longest itself.
- * So once a cache is full, copied lines take each other's places, and what was copied first stays. l2.occupied is the
- * share in which something else lies when a program begins; what kernels use replaces that too, after the copies that
- * nobody has read.
+ * takes a way that is free, or else that of the line which has gone unused longest, and counts as unused longest
+ * itself. So once a cache is full, copied lines take each other's places, and what was copied first stays. l2.occupied
+ * is the share in which something else lies when a program begins; what kernels use replaces that too, after the copies
+ * that nobody has read.
  *
  * Concluded from an H200 (docs/silicon.md). Of 40 MB that pathfinder copies into its 60 MB, 21 MB are there when they
  * are read: most of what was copied first, little of what was copied last. Of 17 MB of fdtd's, 0.5 MB are missing.

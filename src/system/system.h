@@ -183,7 +183,8 @@ enum pw_status pw_app_renew_memory(struct pw_app *a, struct pw_error *err);
 /* Frees what programs that have started over have not taken up so far; false where there is nothing of the kind. */
 bool pw_apps_give_up(struct pw_system *s);
 
-/* contents.c: what pw_filled says is kept until the next launch, and carried out then, its pages having their frames. */
+/* contents.c: what pw_filled says is kept until the next launch, and carried out then, its pages having their
+ * frames. */
 enum pw_status pw_app_filled(void *app, uint32_t id, pw_vaddr base, uint64_t first, uint64_t bytes,
                              enum pw_contents how, struct pw_error *err);
 void pw_contents_carry_out(struct pw_app *a);

@@ -1,5 +1,5 @@
-/* What a launch makes of an SM's memory (gpu/launch.c): how much of it is shared memory, and what is left to the L1 data
- * cache. */
+/* What a launch makes of an SM's memory (gpu/launch.c): how much of it is shared memory, and what is left to the L1
+ * data cache. */
 #include "gpu/gpu_internal.h"
 #include "timed.h"
 

@@ -39,8 +39,8 @@ void pw_free(struct pw_host *h, struct pw_array *a);
 void pw_prefetch(struct pw_host *h, const struct pw_array *a);
 
 /* Says what is in `bytes` bytes from byte `first` of an array on, before the next launch: a copy from the host, or what
- * the device itself has set (cudaMemset). Of an array of which nothing has been said before its first launch, all counts
- * as copied then. Matters only to what the caches have seen. */
+ * the device itself has set (cudaMemset). Of an array of which nothing has been said before its first launch, all
+ * counts as copied then. Matters only to what the caches have seen. */
 enum pw_contents { PW_CONTENTS_COPIED, PW_CONTENTS_SET };
 void pw_filled(struct pw_host *h, const struct pw_array *a, uint64_t first, uint64_t bytes, enum pw_contents how);
 
