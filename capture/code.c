@@ -2,6 +2,8 @@
  * is recorded. */
 #include "code.h"
 
+#include "pace.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,12 @@ static uint64_t word(const uint8_t *bytes)
 static uint32_t opcode(uint64_t low)
 {
     return low & 0xfff;
+}
+
+static uint8_t stall_count(uint64_t high)
+{
+    uint8_t count = high >> 41 & 15;
+    return count ? count : 1;
 }
 
 /* Distance in bytes from the instruction behind the branch. Until sm_89 bits 34 and up count words of 4 bytes; since
@@ -50,7 +58,11 @@ void pw_code_decode(const uint8_t *bytes, uint32_t count, struct pw_code_instruc
         uint64_t high = word(bytes + (size_t)i * PW_CODE_INSTRUCTION_BYTES + 8);
         bool always = (low >> 12 & 15) == ALWAYS;
         struct pw_code_instruction *o = &out[i];
-        *o = (struct pw_code_instruction){.waits_for = high >> 52 & 0x3f, .scoreboard = high >> 46 & 7};
+        *o = (struct pw_code_instruction){.waits_for = high >> 52 & 0x3f,
+                                          .scoreboard = high >> 46 & 7,
+                                          .operand_scoreboard = high >> 49 & 7,
+                                          .stall = stall_count(high),
+                                          .latency = pw_latency_of(low & 0x1ff)};
         uint32_t op = opcode(low);
         bool leaves = op == OPCODE_BRANCH || op == OPCODE_EXIT || op == OPCODE_KILL || op == OPCODE_RETURN ||
                       op == OPCODE_BRX || op == OPCODE_JMX || op == OPCODE_JUMP;
@@ -278,7 +290,7 @@ static bool find(struct search *s, uint32_t from, uint32_t to)
 }
 
 int pw_code_way(const struct pw_code_function *f, uint32_t from, uint32_t to, uint32_t *scratch,
-                struct pw_code_run *out_runs, int max)
+                struct pw_code_run *out_runs, int max, struct pw_pace_way *out_pace)
 {
     struct search s = {.f = f, .before = scratch, .queue = scratch + f->count};
     if (to >= f->count || (from >= f->count && from != PW_CODE_ENTRY) || !find(&s, from, to))
@@ -287,12 +299,16 @@ int pw_code_way(const struct pw_code_function *f, uint32_t from, uint32_t to, ui
     for (uint32_t at = s.before[to]; at != FIRST; at = s.before[at])
         s.queue[length++] = at; /* last to first; the search needs its queue no more */
     int runs = 0;
+    if (out_pace)
+        pw_pace_way_begin(out_pace);
     while (length-- > 0) {
         const struct pw_code_instruction *i = &f->instructions[s.queue[length]];
         if (runs == 0 || (i->waits_for && runs < max))
             out_runs[runs++] = (struct pw_code_run){0, i->waits_for, false};
         out_runs[runs - 1].instructions++;
         out_runs[runs - 1].joins |= i->joins;
+        if (out_pace)
+            pw_pace_way_add(out_pace, i);
     }
     return runs;
 }

@@ -1,11 +1,13 @@
-/* The machine code of a module, as far as a trace needs it: what an instruction waits for, and where it may go on.
+/* The machine code of a module, as far as a trace needs it: what an instruction waits for and how long, and where it may
+ * go on.
  *
  * The accesses that are recorded come with their program counters. What lies between two of them is told from the code:
  * the shortest way from one to the other, its instructions counted, and of each the scoreboards that it waits for. A
  * load names the scoreboard that its arrival clears, so the first use of what it loads is the first instruction that
  * waits for that. On Volta to Hopper these are fields of every 16-byte instruction: opcode in bits 0 to 11, predicate
- * in 12 to 15 (7: always), of a branch its distance, scoreboard to set in bits 110 to 112 (7: none), mask of
- * those to wait for in 116 to 121. They are undocumented, but published (Jia et al., "Dissecting the NVIDIA Volta GPU
+ * in 12 to 15 (7: always), of a branch its distance, cycles until the warp may issue the next one (its stall count) in
+ * bits 105 to 108, scoreboard to set in 110 to 112 (7: none), another one for its operands in 113 to 115, mask of those
+ * to wait for in 116 to 121. They are undocumented, but published (Jia et al., "Dissecting the NVIDIA Volta GPU
  * architecture via microbenchmarking", 2018) and the same since; what the distance of a branch looks like is told from
  * the branch to itself that ends every kernel.
  *
@@ -17,6 +19,7 @@
 #ifndef PW_CAPTURE_CODE_H
 #define PW_CAPTURE_CODE_H
 
+#include "latencies.h"
 #include "sim/status.h"
 
 #include <stdbool.h>
@@ -30,13 +33,16 @@ enum {
 };
 
 struct pw_code_instruction {
-    uint8_t waits_for;  /* bits: scoreboards */
-    uint8_t scoreboard; /* that it sets, or PW_CODE_NO_SCOREBOARD */
-    bool goes_on;       /* the next instruction may follow */
-    bool branches;      /* `target` may follow */
-    bool guarded;       /* by a predicate: not all lanes that are here need to execute it */
-    bool joins;         /* lanes wait here for those that went another way (BSYNC) */
-    uint32_t target;    /* number of the instruction */
+    uint8_t waits_for;          /* bits: scoreboards */
+    uint8_t scoreboard;         /* that it sets until its result is there, or PW_CODE_NO_SCOREBOARD */
+    uint8_t operand_scoreboard; /* likewise, until it has read its operands */
+    uint8_t stall;              /* cycles until its warp may issue the next one, at least 1 */
+    struct pw_latency latency;
+    bool goes_on;    /* the next instruction may follow */
+    bool branches;   /* `target` may follow */
+    bool guarded;    /* by a predicate: not all lanes that are here need to execute it */
+    bool joins;      /* lanes wait here for those that went another way (BSYNC) */
+    uint32_t target; /* number of the instruction */
 };
 
 struct pw_code_function {
@@ -75,10 +81,12 @@ struct pw_code_run {
 /* Where a way begins that comes from nowhere: at the kernel's first instruction. */
 #define PW_CODE_ENTRY UINT32_MAX
 
+struct pw_pace_way; /* pace.h */
+
 /* The shortest way from behind instruction `from` to `to`, which is not part of it, as runs; at most `max`, the last of
  * which then stands for all further ones. from == to is once around a loop. Returns their number, or -1 if no way is
- * found. `scratch` has room for 2 * f->count words. */
+ * found; then out_pace, which may be NULL, is not set. `scratch` has room for 2 * f->count words. */
 int pw_code_way(const struct pw_code_function *f, uint32_t from, uint32_t to, uint32_t *scratch,
-                struct pw_code_run *out_runs, int max);
+                struct pw_code_run *out_runs, int max, struct pw_pace_way *out_pace);
 
 #endif

@@ -323,6 +323,7 @@ void pw_capture_session_end(struct pw_capture_session *s, void *launch)
         fail_call(s, "a recorded kernel did not run to its end");
     while (drain(s, BATCH))
         ;
+    pw_trace_write_pace(s->writer, pw_capture_warps_get_pace(s->warps));
     struct pw_capture_warps_counts counts = pw_capture_warps_get_counts(s->warps);
     s->sum.operations += counts.operations;
     s->sum.divergent += counts.divergent;

@@ -4,6 +4,8 @@
  * between two instructions are searched once and remembered, as two places in the code are joined by one way. */
 #include "warps.h"
 
+#include "pace.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +29,7 @@ struct warp {
     uint32_t arrived;                                /* of them, known to have */
     uint32_t youngest[PW_CODE_SCOREBOARDS];          /* load that sets the scoreboard: how many were issued with it */
     uint32_t group[MAX_GROUPS], groups, uncommitted; /* copies: the youngest load of a group */
+    struct pw_pace_warp pace;
 };
 
 struct cta {
@@ -39,6 +42,7 @@ struct way {
     bool known;   /* from the code */
     uint8_t count;
     struct pw_code_run runs[MAX_RUNS];
+    struct pw_pace_way pace; /* if it is known */
 };
 
 struct pw_capture_warps {
@@ -55,6 +59,7 @@ struct pw_capture_warps {
     uint32_t way_slots, way_count;
     uint32_t *scratch;
     struct pw_capture_warps_counts counts;
+    struct pw_pace pace;
 };
 
 static uint32_t hash_cta(uint32_t number, uint32_t slots)
@@ -136,6 +141,11 @@ struct pw_capture_warps_counts pw_capture_warps_get_counts(const struct pw_captu
     return w->counts;
 }
 
+uint32_t pw_capture_warps_get_pace(const struct pw_capture_warps *w)
+{
+    return pw_pace_mean(&w->pace);
+}
+
 static uint32_t find_cta(const struct pw_capture_warps *w, uint32_t number, uint32_t *out_at)
 {
     uint32_t at = hash_cta(number, w->slots);
@@ -210,7 +220,8 @@ static void find_way(struct pw_capture_warps *w, uint64_t last, uint64_t pc, str
     uint32_t to = instruction_at(w, pc), from = last ? instruction_at(w, last) : PW_CODE_ENTRY;
     int runs = -1;
     if (to != PW_CODE_ENTRY && (!last || from != PW_CODE_ENTRY))
-        runs = pw_code_way(w->kernel.code, leave_ended(w->kernel.code, from), to, w->scratch, way->runs, MAX_RUNS);
+        runs = pw_code_way(w->kernel.code, leave_ended(w->kernel.code, from), to, w->scratch, way->runs, MAX_RUNS,
+                           &way->pace);
     way->known = runs >= 0;
     if (runs >= 0) {
         way->count = (uint8_t)runs;
@@ -316,6 +327,7 @@ static bool emit_way(const struct target *t, struct warp *s, uint64_t pc, uint32
     const struct way *way = way_between(t->w, s->last, pc);
     if (!way->known && !t->w->counts.guessed++)
         t->w->counts.guessed_at = pc;
+    pw_pace_go(&t->w->pace, &s->pace, way->known ? &way->pace : NULL);
     s->last = pc;
     for (uint32_t i = 0; i < way->count; i++) {
         const struct pw_code_run *run = &way->runs[i];
@@ -416,6 +428,8 @@ static bool take(const struct target *t, uint32_t slot, const struct pw_capture_
     const struct pw_code_instruction *i = at == PW_CODE_ENTRY ? NULL : &w->kernel.code->instructions[at];
     s->away = i && !i->guarded ? lanes_of_warp(w, t->warp) & ~s->ended & ~head->mask : 0;
     uint8_t flight = i ? in_flight(s, i->waits_for) : PW_ANY_IN_FLIGHT;
+    if (i)
+        pw_pace_record(&w->pace, &s->pace, head->kind, i);
     bool waits = head->kind == PW_CAPTURE_STORE || head->kind == PW_CAPTURE_ATOMIC || head->kind == PW_CAPTURE_BARRIER;
     if (!i && waits && s->issued > s->arrived) {
         s->arrived = s->issued;

@@ -53,4 +53,7 @@ struct pw_capture_warps_counts {
 };
 struct pw_capture_warps_counts pw_capture_warps_get_counts(const struct pw_capture_warps *w);
 
+/* Of what has been taken (pace.h): cycles from one instruction of a warp to its next in thousandths, or 0. */
+uint32_t pw_capture_warps_get_pace(const struct pw_capture_warps *w);
+
 #endif

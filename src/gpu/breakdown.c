@@ -226,7 +226,7 @@ void pw_breakdown_issue(struct pw_sm *sm, uint32_t slot, pw_cycle now)
     uint32_t count = compute && g->schedule->greedy ? op->count_or_mask : 1;
     bool last = compute && op->count_or_mask == count;
     uint64_t result =
-        compute ? pw_sm_result_wait(g, count, last) : 0; /* after the cycle in which the last one issues */
+        compute ? pw_sm_result_wait(sm, count, last) : 0; /* after the cycle in which the last one issues */
     uint64_t rest = now - c->since - c->full, paused = g->breakdown->paused - c->paused;
     paused = paused < rest ? paused : rest;
     t->cycles[PW_TIME_LSU_FULL] += c->full;

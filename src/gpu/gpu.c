@@ -32,6 +32,10 @@ const struct pw_option pw_sm_options[] = {
     {"issue_interval", PW_OPTION_NUMBER, offsetof(struct pw_sm_config, issue_interval), 1, 1000, "1", "cycles", NULL,
      "Mean cycles between two instructions of one warp in a run of arithmetic; other warps may issue in between.",
      false},
+    {"recorded_pace", PW_OPTION_BOOL, offsetof(struct pw_sm_config, recorded_pace), 0, 0, "off", "", NULL,
+     "A recorded launch whose machine code is known issues runs of arithmetic at the pace of that code instead of one "
+     "instruction in sm.issue_interval.",
+     false},
     {"barrier_latency", PW_OPTION_CYCLES, offsetof(struct pw_sm_config, barrier_latency), 0, 10000, "0", "cycles", NULL,
      "Cycles from the last arrival at a barrier until its warps go on, the shared memory they exchange included.",
      false},
@@ -259,7 +263,6 @@ enum pw_status pw_gpu_create(const struct pw_gpu_config *config, const struct pw
     g->config = *config;
     g->wiring = *wiring;
     g->cta_interval = (uint64_t)(config->cta_interval * 256);
-    g->issue_gap = (uint64_t)((config->sm.issue_interval - 1) * 256);
     g->pages_watched = wiring->page_log || wiring->looks || wiring->listener.listener;
     g->page_order = (uint8_t)__builtin_ctz(config->orders);
     g->page_lines_shift = (uint8_t)(PW_PAGE_SHIFT - PW_LINE_SHIFT + g->page_order);

@@ -25,6 +25,7 @@ struct pw_sm_config {
     uint32_t registers, register_unit;
     uint32_t dependency_latency;
     double issue_interval;    /* between two instructions of a warp in a run of arithmetic, at least */
+    bool recorded_pace;       /* or what a launch says of itself */
     uint32_t barrier_latency; /* from a barrier's last arrival until its warps go on */
     uint32_t loads_per_warp;
     uint32_t lsu_queue; /* memory instructions */

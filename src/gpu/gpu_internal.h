@@ -104,8 +104,9 @@ struct pw_sm {
     struct pw_sm_counters *counters; /* and those of its application, for each instruction; NULL without one */
     uint32_t id;
     pw_asid app;
-    bool watched;  /* the GPU has a breakdown */
-    bool observed; /* it has one, or a listener */
+    uint32_t issue_gap; /* between two instructions of a run, beyond the cycle in which one issues; in 1/256 of it */
+    bool watched;       /* the GPU has a breakdown */
+    bool observed;      /* it has one, or a listener */
     uint64_t free_slots;
     uint64_t memory_next; /* slots whose next operation, if it is known, needs the load-store unit */
     uint32_t next_age;
@@ -195,7 +196,6 @@ struct pw_gpu {
     struct pw_gpu_manager manager;
     uint64_t cta_free;              /* when the next CTA may start, in 1/256 of a cycle */
     uint64_t cta_interval;          /* gpu.cta_interval, likewise */
-    uint64_t issue_gap;             /* sm.issue_interval less the cycle in which an instruction issues, likewise */
     uint32_t next_sm;               /* with an interval: where the next CTA looks for room first */
     pw_cycle paused_until;          /* no SM issues before */
     bool stopped;                   /* no further CTAs */
@@ -365,11 +365,11 @@ static inline void pw_gpu_mark_translated(struct pw_gpu *g, const struct pw_sm *
 /* Cycles that a warp waits after it has issued `count` instructions of a run of arithmetic: for those of the run to
  * come at their distance (in 1/256 of a cycle, beyond the one in which each issues), and after the last for its
  * result. */
-static inline uint64_t pw_sm_result_wait(const struct pw_gpu *g, uint32_t count, bool last)
+static inline uint64_t pw_sm_result_wait(const struct pw_sm *sm, uint32_t count, bool last)
 {
     if (!last)
-        return g->issue_gap >> 8;
-    return ((uint64_t)(count - 1) * g->issue_gap >> 8) + g->config.sm.dependency_latency - 1;
+        return sm->issue_gap >> 8;
+    return ((uint64_t)(count - 1) * sm->issue_gap >> 8) + sm->gpu->config.sm.dependency_latency - 1;
 }
 
 /* timeline.c: to be called when there is one, but for init */

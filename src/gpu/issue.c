@@ -126,7 +126,7 @@ static uint32_t issue_compute(struct pw_sm *sm, uint32_t slot, pw_cycle now)
     sm->counters->issued += count;
     op->count_or_mask -= count;
     if (op->count_or_mask) {
-        uint64_t wait = pw_sm_result_wait(g, count, false);
+        uint64_t wait = pw_sm_result_wait(sm, count, false);
         if (wait) {
             make_wait(sm, slot, PW_WARP_DEPENDENCY);
             pw_events_post(sm->events, now + count + wait, dependency_over, sm, slot);
@@ -134,7 +134,7 @@ static uint32_t issue_compute(struct pw_sm *sm, uint32_t slot, pw_cycle now)
         return count;
     }
     w->next++;
-    pw_cycle ready = now + count + pw_sm_result_wait(g, count, true);
+    pw_cycle ready = now + count + pw_sm_result_wait(sm, count, true);
     if (ready > now + count) {
         make_wait(sm, slot, PW_WARP_DEPENDENCY);
         pw_events_post(sm->events, ready, dependency_over, sm, slot);

@@ -1,4 +1,4 @@
-/* What a launch takes of an SM, and what that leaves.
+/* What a launch takes of an SM, what that leaves, and how fast its warps issue.
  *
  * A CTA takes its registers, rounded up to the unit in which they are allocated, and its shared memory, with what the
  * system reserves of each CTA (1 KB on Hopper: Hopper Tuning Guide, "Unified Shared Memory/L1/Texture Cache").
@@ -7,7 +7,10 @@
  * shared memory that the hardware knows in which as many of its CTAs have room as the largest could hold; the cache is
  * the rest. CUDA promises no more than that the driver chooses; that it does so without loss of occupancy is what the
  * guide's examples show. A launch that changes the division finds the cache empty, as all do with
- * l1d.launch_empties. */
+ * l1d.launch_empties.
+ *
+ * The instructions of a run of arithmetic come sm.issue_interval apart, or with sm.recorded_pace as far apart as the
+ * recorder has found them in the launch's machine code (capture/pace.h). */
 #include "gpu/gpu_internal.h"
 
 uint32_t pw_launch_registers(const struct pw_gpu *g, const struct pw_launch *l)
@@ -57,10 +60,19 @@ static uint32_t l1_sets(const struct pw_gpu *g, const struct pw_launch *l)
     return (uint32_t)(bytes / PW_LINE_BYTES / c->l1d.ways);
 }
 
+/* Beyond the cycle in which an instruction issues, in 1/256 of a cycle. */
+static uint32_t issue_gap(const struct pw_sm_config *c, const struct pw_launch *l)
+{
+    if (!c->recorded_pace || !l->pace)
+        return (uint32_t)((c->issue_interval - 1) * 256);
+    return l->pace > 1000 ? (uint32_t)((uint64_t)(l->pace - 1000) * 256 / 1000) : 0;
+}
+
 void pw_sm_begin_launch(struct pw_sm *sm, const struct pw_launch *l)
 {
     const struct pw_gpu *g = sm->gpu;
     pw_tlb_launch(&sm->tlb, sm->app);
+    sm->issue_gap = issue_gap(&g->config.sm, l);
     uint32_t sets = l1_sets(g, l);
     if (sets != sm->l1.sets.by)
         pw_cache_resize(&sm->l1, sets);

@@ -30,8 +30,9 @@ static enum pw_status check_header(const uint8_t *header, const char *path, stru
         return pw_fail(err, PW_USER_ERROR, "%s: is corrupted: the checksum of its header does not fit", path);
     uint64_t version = pw_load_bytes(header + 8, 8);
     if (version != PW_TRACE_VERSION)
-        return pw_fail(err, PW_USER_ERROR, "%s: is a trace of version %llu; this program reads version %d", path,
-                       (unsigned long long)version, PW_TRACE_VERSION);
+        return pw_fail(err, PW_USER_ERROR, "%s: is a trace of version %llu; this program reads version %d: %s", path,
+                       (unsigned long long)version, PW_TRACE_VERSION,
+                       version < PW_TRACE_VERSION ? "record it again" : "use a newer pagewalk");
     return PW_OK;
 }
 

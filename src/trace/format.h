@@ -9,7 +9,7 @@
 #include "trace/part.h"
 
 enum {
-    PW_TRACE_VERSION = 1,
+    PW_TRACE_VERSION = 2,
     PW_TRACE_HEADER_BYTES = 24,
     PW_TRACE_TRAILER_BYTES = 40,
     PW_BLOCK_MOST = 64 << 10, /* bytes of an unpacked block */

@@ -57,8 +57,8 @@ static void add_text(struct writing *w, const char *text)
 
 static void write_launch(struct writing *w, const struct pw_trace_event *e, const struct pw_launch_place *l)
 {
-    const uint32_t numbers[] = {e->grid.x,  e->grid.y,  e->grid.z,       e->block.x,
-                                e->block.y, e->block.z, e->shared_bytes, e->registers};
+    const uint32_t numbers[] = {e->grid.x,  e->grid.y,       e->grid.z,    e->block.x, e->block.y,
+                                e->block.z, e->shared_bytes, e->registers, e->pace};
     add_text(w, e->name);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         pw_add_varint(&w->out, numbers[i]);
@@ -204,8 +204,8 @@ static bool read_other(struct reading *r, struct pw_trace_event *e)
 
 static bool read_launch(struct reading *r, struct pw_trace_event *e, size_t number)
 {
-    uint32_t *const numbers[] = {&e->grid.x,  &e->grid.y,  &e->grid.z,       &e->block.x,
-                                 &e->block.y, &e->block.z, &e->shared_bytes, &e->registers};
+    uint32_t *const numbers[] = {&e->grid.x,  &e->grid.y,       &e->grid.z,    &e->block.x, &e->block.y,
+                                 &e->block.z, &e->shared_bytes, &e->registers, &e->pace};
     e->name = take_text(r);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = (uint32_t)pw_take_varint(&r->in, UINT32_MAX);
@@ -220,7 +220,7 @@ static bool read_launch(struct reading *r, struct pw_trace_event *e, size_t numb
     l.checksum = pw_take_fixed(&r->in);
     r->place = pw_part_end(&l.table);
     r->index->launches[r->index->launch_count++] = l;
-    return !r->in.bad && pw_part_is_sound(&l.table) && pw_recorded_ctas(e);
+    return !r->in.bad && pw_part_is_sound(&l.table) && pw_recorded_ctas(e) && e->pace <= PW_TRACE_MOST_PACE;
 }
 
 /* Room for one more of each: there are no more than the bytes that were read, whatever their number is said to be. */

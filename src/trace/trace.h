@@ -25,6 +25,8 @@ enum pw_trace_memory {
 
 enum pw_trace_copy { PW_TRACE_TO_DEVICE, PW_TRACE_FROM_DEVICE, PW_TRACE_ON_DEVICE, PW_TRACE_COPY_COUNT };
 
+enum { PW_TRACE_MOST_PACE = 1000000 };
+
 enum pw_trace_event_kind {
     PW_TRACE_ALLOC,
     PW_TRACE_FREE,
@@ -47,6 +49,9 @@ struct pw_trace_event {
     uint32_t shared_bytes, registers; /* of a CTA; per thread, 0: not known */
     /* CTAs of the original launch where only a sample was recorded; `grid` counts those that were. Else 0. */
     uint64_t sampled_of;
+    /* Of a launch: cycles from one instruction of a warp to its next, in thousandths, as far as the machine code tells
+     * them (capture/pace.h), at most PW_TRACE_MOST_PACE; 0: not known. */
+    uint32_t pace;
     uint64_t warp_instructions, memory_instructions; /* of a launch, all its warps together */
 };
 

@@ -227,13 +227,20 @@ void pw_trace_write_launch(struct pw_trace_writer *w, const struct pw_trace_even
                                    .block = launch->block,
                                    .shared_bytes = launch->shared_bytes,
                                    .registers = launch->registers,
-                                   .sampled_of = launch->sampled_of};
+                                   .sampled_of = launch->sampled_of,
+                                   .pace = launch->pace};
     grown[w->index.launch_count++] = (struct pw_launch_place){0};
     add_event(w, &event);
     pw_blocks_out_begin(&w->blocks);
     w->ctas = ctas;
     w->cta_warps = pw_recorded_warps(launch);
     pw_warps_out_begin(&w->warps, w->cta_warps);
+}
+
+void pw_trace_write_pace(struct pw_trace_writer *w, uint32_t pace)
+{
+    if (sound(w) && w->ctas)
+        w->index.events[w->index.event_count - 1].pace = pace;
 }
 
 /* An access to addresses that a GPU has, noted; false: it failed. */

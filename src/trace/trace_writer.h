@@ -26,8 +26,11 @@ void pw_trace_writer_set_origin(struct pw_trace_writer *w, const struct pw_trace
  * that first: its free was not recorded. */
 void pw_trace_write_event(struct pw_trace_writer *w, const struct pw_trace_event *event);
 
-/* Begins a launch; of the event, name, geometry, shared bytes, registers and sampled_of count. */
+/* Begins a launch; of the event, name, geometry, shared bytes, registers, sampled_of and pace count. */
 void pw_trace_write_launch(struct pw_trace_writer *w, const struct pw_trace_event *launch);
+
+/* The pace of the launch begun last, for those who know it only in the end. */
+void pw_trace_write_pace(struct pw_trace_writer *w, uint32_t pace);
 
 /* An operation of a warp of the launch begun last; words are its addresses, below 2^57. What is no access has `form`
  * and `bytes` 0, and an exit is a warp's last. False: the writer has failed, by this operation where it is not as it

@@ -166,6 +166,7 @@ static void check_events(const struct pw_trace *t)
         const struct pw_trace_event *e = &events[i];
         require(e->kind < PW_TRACE_EVENT_KIND_COUNT && e->name && pw_event_flags_are_known(e));
         if (e->kind == PW_TRACE_LAUNCH) {
+            require(e->pace <= PW_TRACE_MOST_PACE);
             require(pw_recorded_ctas(e) && pw_recorded_warps(e) >= 1 && pw_recorded_warps(e) <= PW_CTA_WARPS);
             continue;
         }

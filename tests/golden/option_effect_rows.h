@@ -25,6 +25,9 @@ static const struct setting stores = {
 static const struct setting tiles = {"mosaic", "gpu-mmu", "MM:scale=0.02", {"sm.count=1"}};
 static const struct setting carved = {
     "mosaic", "gpu-mmu", "MM:scale=0.02", {"sm.count=1", "l1d.bytes=100KB", "l1d.carved=off"}};
+/* What option_effects.c writes: a launch with arithmetic and a pace. */
+#define PACED_TRACE "option_effects.pwt"
+static const struct setting paced = {"mosaic", "gpu-mmu", "trace:" PACED_TRACE, {"sm.count=1"}};
 static const struct setting copied = {"mosaic", "gpu-mmu", GATHER, {"sm.count=2", "l2.copies=on"}};
 static const struct setting two_apps = {
     "mosaic", "gpu-mmu", GATHER "," GATHER, {"sm.count=4", "l1_tlb.base_entries=8", "dram.channels=2"}};
@@ -179,6 +182,7 @@ static const struct row rows[] = {
     {"sm.register_unit", &tiles, "1", "256"},
     {"sm.dependency_latency", &plain, "1", "30"},
     {"sm.issue_interval", &plain, "1", "5"},
+    {"sm.recorded_pace", &paced, "off", "on"},
     {"sm.barrier_latency", &tiles, "0", "100"},
     {"sm.loads_per_warp", &stores, "32", "1"},
     {"sm.lsu_queue", &plain, "8", "1"},

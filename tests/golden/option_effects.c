@@ -5,12 +5,14 @@
 #include "option_effect_rows.h"
 #include "system/effect.h"
 #include "system/inputs.h"
+#include "trace/trace_writer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -247,11 +249,32 @@ static void an_option_that_is_said_to_have_no_effect_has_none(void **state)
     assert_int_equal(wrong, 0);
 }
 
+static int write_paced_trace(void **state)
+{
+    (void)state;
+    struct pw_trace_writer *w;
+    struct pw_error err;
+    if (pw_trace_writer_open(PACED_TRACE, &w, &err) != PW_OK)
+        return -1;
+    pw_trace_write_launch(
+        w, &(struct pw_trace_event){
+               .kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}, .pace = 4000});
+    const struct pw_op op = {.kind = PW_OP_COMPUTE, .loads_in_flight = PW_ANY_IN_FLIGHT, .count_or_mask = 100};
+    pw_trace_write_op(w, 0, 0, &op, NULL);
+    return pw_trace_writer_finish(w, NULL, &err) == PW_OK ? 0 : -1;
+}
+
+static int remove_paced_trace(void **state)
+{
+    (void)state;
+    return unlink(PACED_TRACE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_option_changes_a_result),
         cmocka_unit_test(an_option_that_is_said_to_have_no_effect_has_none),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, write_paced_trace, remove_paced_trace);
 }

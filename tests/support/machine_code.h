@@ -16,7 +16,7 @@ struct instruction {
 static inline void encode_one(uint8_t *out, uint32_t at, struct instruction i, int split)
 {
     uint64_t low = i.opcode | (uint64_t)i.predicate << 12;
-    uint64_t high = (uint64_t)i.waits_for << 52 | (uint64_t)(i.scoreboard ? i.scoreboard - 1 : 7) << 46;
+    uint64_t high = (uint64_t)i.waits_for << 52 | (uint64_t)(i.scoreboard ? i.scoreboard - 1 : 7) << 46 | 7ULL << 49;
     if (i.opcode == BRANCH) {
         int64_t words = (i.target - (int64_t)at - 1) * 4;
         uint64_t field = (uint64_t)(split ? words >> 8 : words);
@@ -24,6 +24,15 @@ static inline void encode_one(uint8_t *out, uint32_t at, struct instruction i, i
         high |= field >> 30 & 0x3ffff;
     }
     memcpy(out + 16 * (size_t)at, &low, 8);
+    memcpy(out + 16 * (size_t)at + 8, &high, 8);
+}
+
+/* Gives an instruction its stall count, and a scoreboard for its operands: 0: none, else its number + 1. */
+static inline void encode_times(uint8_t *out, uint32_t at, uint32_t stall, uint32_t operands)
+{
+    uint64_t high;
+    memcpy(&high, out + 16 * (size_t)at + 8, 8);
+    high = (high & ~(15ULL << 41 | 7ULL << 49)) | (uint64_t)stall << 41 | (uint64_t)(operands ? operands - 1 : 7) << 49;
     memcpy(out + 16 * (size_t)at + 8, &high, 8);
 }
 

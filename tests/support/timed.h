@@ -29,7 +29,7 @@ struct timed {
     const char *sets[TIMED_SETS]; /* "key=value" */
     pw_page_orders orders;        /* 0: only the page size that is mapped */
     uint64_t bytes;               /* of the array a; 0: 1 MiB */
-    uint32_t ctas, threads, launches, shared_bytes, registers;
+    uint32_t ctas, threads, launches, shared_bytes, registers, pace;
     void (*kernel)(struct pw_warp *w, struct timed *t);
     void (*prepare)(struct timed *t);                 /* or NULL: after the allocation, before the first launch */
     void (*body)(struct pw_host *h, struct timed *t); /* or NULL: allocate a, launch the kernel */
@@ -69,6 +69,7 @@ static inline void timed_launch(struct pw_host *h, struct timed *t)
                                      .block = {t->threads ? t->threads : PW_WARP_LANES, 1, 1},
                                      .shared_bytes = t->shared_bytes,
                                      .registers = t->registers,
+                                     .pace = t->pace,
                                      .kernel = timed_kernel,
                                      .arguments = box});
 }

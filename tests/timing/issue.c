@@ -65,6 +65,64 @@ static void a_run_of_one_warp_leaves_gaps_that_another_fills(void **state)
         }
 }
 
+/* A run of n instructions takes a warp that is alone, whose launch has a pace in thousandths. */
+static pw_cycle run_at(uint32_t pace, uint64_t n)
+{
+    return n - 1 + ((n - 1) * (uint64_t)((pace - 1000) * 256 / 1000) >> 8) + DEPENDENCY;
+}
+
+static void a_launch_whose_code_is_known_has_its_own_pace(void **state)
+{
+    (void)state;
+    static const uint32_t paces[] = {1000, 2875, 3000, 12345};
+    for (unsigned i = 0; i < sizeof paces / sizeof *paces; i++)
+        for (uint64_t n = 1; n < 200; n += 33) {
+            struct timed t = one_sm(two_runs, 1);
+            t.sets[1] = "sm.issue_interval=5";
+            t.n[0] = n;
+            t.pace = paces[i];
+            assert_int_equal(timed_cycles(t), run_at(5000, n)); /* unless it is asked for */
+            t.sets[2] = "sm.recorded_pace=on";
+            assert_int_equal(timed_cycles(t), run_at(paces[i], n));
+            t.sets[3] = "sm.schedule=rr";
+            assert_int_equal(timed_cycles(t), (n - 1) * (paces[i] / 1000) + DEPENDENCY);
+            t.sets[3] = NULL;
+            t.pace = 0; /* not known */
+            assert_int_equal(timed_cycles(t), run_at(5000, n));
+        }
+    struct timed quick = one_sm(two_runs, 1);
+    quick.sets[1] = "sm.recorded_pace=on";
+    quick.n[0] = 50;
+    quick.pace = 1; /* a warp issues no faster than one instruction a cycle */
+    assert_int_equal(timed_cycles(quick), run_at(1000, 50));
+}
+
+/* Two launches of two paces beside each other, and each after another one on the same SM. */
+static void applications_keep_their_own_paces(void **state)
+{
+    (void)state;
+    static const uint32_t paces[] = {2500, 7125, 0};
+    for (unsigned i = 0; i < 3; i++) {
+        struct timed apps[2];
+        for (unsigned k = 0; k < 2; k++) {
+            apps[k] = one_sm(two_runs, 1);
+            apps[k].n[0] = 100;
+            apps[k].pace = paces[(i + k) % 3];
+        }
+        apps[0].sets[0] = "sm.count=2";
+        apps[0].sets[1] = "sm.issue_interval=4";
+        apps[0].sets[2] = "sm.recorded_pace=on";
+        apps[0].neighbours[0] = &apps[1];
+        timed_run(&apps[0]);
+        for (unsigned k = 0; k < 2; k++) {
+            const struct pw_span *span = timed_span(&apps[0], k, 1);
+            uint32_t pace = apps[k].pace ? apps[k].pace : 4000;
+            assert_int_equal(span->outer - span->first, run_at(pace, 100));
+        }
+        timed_end(&apps[0]);
+    }
+}
+
 /* Warp n[0] has a chain of n[1] dependent instructions, the others one instruction each. */
 static void chain_in_one_warp(struct pw_warp *w, struct timed *t)
 {
@@ -319,6 +377,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_of_arithmetic_takes_a_cycle_each_and_its_user_the_dependency_latency),
         cmocka_unit_test(a_run_of_one_warp_leaves_gaps_that_another_fills),
+        cmocka_unit_test(a_launch_whose_code_is_known_has_its_own_pace),
+        cmocka_unit_test(applications_keep_their_own_paces),
         cmocka_unit_test(the_oldest_warp_goes_first),
         cmocka_unit_test(round_robin_alternates_where_greedy_stays),
         cmocka_unit_test(a_greedy_scheduler_stays_with_a_warp_that_can_go_on),

@@ -56,13 +56,18 @@ static void compiled_code_is_read(void **state)
     assert_int_equal(code[0].scoreboard, 2);
     assert_int_equal(code[1].scoreboard, 2);
     assert_int_equal(code[7].waits_for, 4);
+    static const uint8_t stalls[] = {4, 1, 2, 2, 1, 4, 4, 5, 2, 1, 6};
+    for (uint32_t i = 0; i < 11; i++)
+        assert_int_equal(code[i].stall, stalls[i]);
+    assert_int_equal(code[8].operand_scoreboard, 0); /* of the store */
+    assert_int_equal(code[2].operand_scoreboard, PW_CODE_NO_SCOREBOARD);
     assert_true(code[10].branches && code[10].goes_on);
     assert_int_equal(code[10].target, 0);
     assert_false(code[11].goes_on || code[11].branches);
     struct pw_code_function f = {.instructions = code, .count = 12};
     uint32_t scratch[24];
     struct pw_code_run runs[8];
-    assert_int_equal(pw_code_way(&f, 8, 0, scratch, runs, 8), 1); /* from the store around to the first load */
+    assert_int_equal(pw_code_way(&f, 8, 0, scratch, runs, 8, NULL), 1); /* from the store around to the first load */
     assert_int_equal(runs[0].instructions, 2);
     assert_int_equal(runs[0].waits_for, 1); /* for the store to have read its registers */
 }
@@ -106,7 +111,7 @@ static uint32_t length(const struct pw_code_function *f, uint32_t from, uint32_t
 {
     uint32_t scratch[128], sum = 0;
     struct pw_code_run runs[64];
-    int count = pw_code_way(f, from, to, scratch, runs, 64);
+    int count = pw_code_way(f, from, to, scratch, runs, 64, NULL);
     if (count < 0)
         return UINT32_MAX;
     for (int i = 0; i < count; i++)
@@ -135,12 +140,12 @@ static void runs_begin_where_something_is_waited_for(void **state)
     struct pw_code_function f = decode(loop, LOOP, 1);
     uint32_t scratch[128];
     struct pw_code_run runs[64];
-    assert_int_equal(pw_code_way(&f, 3, 3, scratch, runs, 64), 2); /* 4 and 5, then 2 */
+    assert_int_equal(pw_code_way(&f, 3, 3, scratch, runs, 64, NULL), 2); /* 4 and 5, then 2 */
     assert_int_equal(runs[0].instructions, 2);
     assert_int_equal(runs[0].waits_for, 4);
     assert_int_equal(runs[1].instructions, 1);
     assert_int_equal(runs[1].waits_for, 0x21);
-    assert_int_equal(pw_code_way(&f, 3, 3, scratch, runs, 1), 1); /* no room: counted all the same */
+    assert_int_equal(pw_code_way(&f, 3, 3, scratch, runs, 1, NULL), 1); /* no room: counted all the same */
     assert_int_equal(runs[0].instructions, 3);
 }
 

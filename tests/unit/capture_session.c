@@ -283,6 +283,34 @@ static void nothing_is_lost_when_the_ring_is_full(void **state)
     pw_trace_close(t);
 }
 
+/* Straight code whose instructions come three cycles apart: of a warp's, OPS are records, of which a fifth are
+ * barriers, and the rest is computation. */
+static void a_launch_has_the_pace_of_its_code(void **state)
+{
+    (void)state;
+    static struct pw_code_instruction straight[EXIT_AT + 1];
+    for (size_t i = 0; i <= EXIT_AT; i++)
+        straight[i] = (struct pw_code_instruction){.scoreboard = PW_CODE_NO_SCOREBOARD,
+                                                   .operand_scoreboard = PW_CODE_NO_SCOREBOARD,
+                                                   .stall = 3,
+                                                   .goes_on = true};
+    const struct pw_code_function code = {.instructions = straight, .count = EXIT_AT + 1};
+    struct pw_capture_settings settings;
+    struct fixture f;
+    pw_capture_settings_init(&settings);
+    start(&f, &settings);
+    f.gpu.ctas = 5;
+    const struct pw_capture_launch known = {
+        .kernel = "known", .grid = {5, 1, 1}, .block = {THREADS, 1, 1}, .code = &code, .launch = &f};
+    assert_true(pw_capture_session_begin(f.s, &known));
+    pw_capture_session_end(f.s, &f);
+    assert_true(launch(&f, "unknown", (struct pw_dim3){5, 1, 1}));
+    struct pw_trace *t = finish(&f);
+    assert_int_equal(find_event(t, PW_TRACE_LAUNCH, 0)->pace, 3000);
+    assert_int_equal(find_event(t, PW_TRACE_LAUNCH, 1)->pace, 0);
+    pw_trace_close(t);
+}
+
 static void a_sample_has_a_fixed_rate_and_its_own_numbers(void **state)
 {
     (void)state;
@@ -469,6 +497,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_lost_when_the_ring_is_full),
+        cmocka_unit_test(a_launch_has_the_pace_of_its_code),
         cmocka_unit_test(a_sample_has_a_fixed_rate_and_its_own_numbers),
         cmocka_unit_test(filters_choose_launches),
         cmocka_unit_test(nothing_is_recorded_while_paused),

@@ -135,11 +135,15 @@ static void what_is_no_trace_is_told_by_name(void **state)
     assert_refused((const uint8_t *)"-kernel name = a\n-kernel id = 1\n and so on", 40,
                    "is not a trace of pagewalk (.pwt)");
     struct image image = make_image();
-    image.bytes[8] = 2;
+    image.bytes[8] = 3;
     assert_refused(image.bytes, image.size, "is corrupted: the checksum of its header does not fit");
     pw_store_bytes(image.bytes + 16, pw_checksum_bytes(PW_CHECKSUM_START, image.bytes, 16), 8);
-    assert_refused(image.bytes, image.size, "is a trace of version 2; this program reads version 1");
-    assert_refused(image.bytes, PW_TRACE_HEADER_BYTES, "is a trace of version 2; this program reads version 1");
+    static const char newer[] = "is a trace of version 3; this program reads version 2: use a newer pagewalk";
+    assert_refused(image.bytes, image.size, newer);
+    assert_refused(image.bytes, PW_TRACE_HEADER_BYTES, newer);
+    image.bytes[8] = 1;
+    pw_store_bytes(image.bytes + 16, pw_checksum_bytes(PW_CHECKSUM_START, image.bytes, 16), 8);
+    assert_refused(image.bytes, image.size, "is a trace of version 1; this program reads version 2: record it again");
     free(image.bytes);
 
     struct pw_trace *t;
@@ -147,6 +151,37 @@ static void what_is_no_trace_is_told_by_name(void **state)
     assert_int_equal(pw_trace_open("/", &t, &err), PW_USER_ERROR);
     assert_string_equal(err.message, "/: is no regular file");
     assert_int_equal(pw_trace_open("/nowhere/trace.pwt", &t, &err), PW_USER_ERROR);
+}
+
+/* As told before the launch's operations or after them; one beyond the bound is refused. */
+static void a_launch_keeps_its_pace(void **state)
+{
+    (void)state;
+    static const uint32_t paces[] = {0, 1, 3141, PW_TRACE_MOST_PACE, PW_TRACE_MOST_PACE + 1};
+    for (unsigned later = 0; later < 2; later++)
+        for (size_t i = 0; i < sizeof paces / sizeof *paces; i++) {
+            struct pw_trace_writer *w;
+            struct pw_trace *t;
+            struct pw_error err;
+            assert_ok(pw_trace_writer_open(NULL, &w, &err), &err);
+            pw_trace_write_launch(w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH,
+                                                              .name = "k",
+                                                              .grid = {1, 1, 1},
+                                                              .block = {32, 1, 1},
+                                                              .pace = later ? 7 : paces[i]});
+            if (later)
+                pw_trace_write_pace(w, paces[i]);
+            enum pw_status status = pw_trace_writer_finish(w, &t, &err);
+            if (paces[i] > PW_TRACE_MOST_PACE) {
+                assert_int_equal(status, PW_USER_ERROR);
+                assert_non_null(strstr(err.message, "its index does not make sense at event 0"));
+                continue;
+            }
+            assert_ok(status, &err);
+            size_t count;
+            assert_int_equal(pw_trace_events(t, &count)[0].pace, paces[i]);
+            pw_trace_close(t);
+        }
 }
 
 /* A block that is whole but in the place of another is refused as well. */
@@ -327,9 +362,12 @@ static void write_example(struct pw_trace_writer *w)
     pw_trace_write_event(
         w, &(struct pw_trace_event){
                .kind = PW_TRACE_ALLOC, .memory = PW_TRACE_MANAGED, .address = 1 << 20, .bytes = 4096, .name = "a"});
-    pw_trace_write_launch(
-        w, &(struct pw_trace_event){
-               .kind = PW_TRACE_LAUNCH, .name = "k", .grid = {2, 1, 1}, .block = {64, 1, 1}, .registers = 16});
+    pw_trace_write_launch(w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH,
+                                                      .name = "k",
+                                                      .grid = {2, 1, 1},
+                                                      .block = {64, 1, 1},
+                                                      .registers = 16,
+                                                      .pace = 2875});
     for (uint32_t cta = 0; cta < 2; cta++) {
         for (unsigned i = 0; i < 2; i++) {
             struct traced_op t = load((1 << 20) + 128 * cta + 256 * i);
@@ -364,6 +402,7 @@ int main(void)
         cmocka_unit_test(every_flipped_byte_is_refused),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(what_is_no_trace_is_told_by_name),
+        cmocka_unit_test(a_launch_keeps_its_pace),
         cmocka_unit_test(parts_do_not_change_places),
         cmocka_unit_test(nothing_follows_an_exit),
         cmocka_unit_test(a_file_appears_when_it_is_complete),

@@ -109,7 +109,7 @@ static void a_table_fits_its_launch(void **state)
 #define AT_16 "00 00 10 10 01  "
 #define AT_32 "00 00 20 10 01  "
 /* One CTA; no blocks, a table of two bytes. */
-#define LAUNCH "06 01 01 01 01 01 01 01 00 00 00 00 00 00 02 02 00 00 00 00 00 00 00 00  "
+#define LAUNCH "06 01 01 01 01 01 01 01 00 00 00 00 00 00 00 02 02 00 00 00 00 00 00 00 00  "
 
 static void an_index_makes_sense(void **state)
 {
@@ -148,16 +148,21 @@ static void an_index_makes_sense(void **state)
     static const struct sample launches[] = {
         {"a launch", BEGIN "01" LAUNCH, true},
         {"two launches", BEGIN "02" LAUNCH LAUNCH, false},
-        {"no CTA", BEGIN "01 06 01 01 00 01 01 01 01 00 00 00 00 00 00 02 02 00 00 00 00 00 00 00 00", false},
+        {"no CTA", BEGIN "01 06 01 01 00 01 01 01 01 00 00 00 00 00 00 00 02 02 00 00 00 00 00 00 00 00", false},
         {"too many CTAs",
-         BEGIN "01 06 01 ff ff 03 ff ff 03 02 01 01 01 00 00 00 00 00 00 02 02 00 00 00 00 00 00 00 00", false},
-        {"too many threads", BEGIN "01 06 01 01 01 01 81 08 01 01 00 00 00 00 00 00 02 02 00 00 00 00 00 00 00 00",
+         BEGIN "01 06 01 ff ff 03 ff ff 03 02 01 01 01 00 00 00 00 00 00 00 02 02 00 00 00 00 00 00 00 00", false},
+        {"too many threads", BEGIN "01 06 01 01 01 01 81 08 01 01 00 00 00 00 00 00 00 02 02 00 00 00 00 00 00 00 00",
          false},
-        {"a longer table", BEGIN "01 06 01 01 01 01 01 01 01 00 00 00 00 00 00 03 03 00 00 00 00 00 00 00 00", false},
-        {"a block more", BEGIN "01 06 01 01 01 01 01 01 01 00 00 00 00 00 01 02 02 00 00 00 00 00 00 00 00", false},
-        {"a table of nothing", BEGIN "01 06 01 01 01 01 01 01 01 00 00 00 00 00 02 00 00 00 00 00 00 00 00 00 00",
+        {"the largest pace",
+         BEGIN "01 06 01 01 01 01 01 01 01 00 00 c0 84 3d 00 00 00 00 02 02 00 00 00 00 00 00 00 00", true},
+        {"a larger one", BEGIN "01 06 01 01 01 01 01 01 01 00 00 c1 84 3d 00 00 00 00 02 02 00 00 00 00 00 00 00 00",
          false},
-        {"a table that shrinks", BEGIN "01 06 01 01 01 01 01 01 01 00 00 00 00 00 00 02 01 00 00 00 00 00 00 00 00",
+        {"a longer table", BEGIN "01 06 01 01 01 01 01 01 01 00 00 00 00 00 00 00 03 03 00 00 00 00 00 00 00 00",
+         false},
+        {"a block more", BEGIN "01 06 01 01 01 01 01 01 01 00 00 00 00 00 00 01 02 02 00 00 00 00 00 00 00 00", false},
+        {"a table of nothing", BEGIN "01 06 01 01 01 01 01 01 01 00 00 00 00 00 00 02 00 00 00 00 00 00 00 00 00 00",
+         false},
+        {"a table that shrinks", BEGIN "01 06 01 01 01 01 01 01 01 00 00 00 00 00 00 00 02 01 00 00 00 00 00 00 00 00",
          false},
     };
     enum { SAMPLES = sizeof samples / sizeof *samples, LAUNCHES = sizeof launches / sizeof *launches };

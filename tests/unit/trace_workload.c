@@ -1,5 +1,6 @@
 /* A trace as a workload: what results say of a sample, what a stored run of it depends on, where its memory lies, and
  * a kernel that cannot go on. */
+#include "exp/tools/trace_record.h"
 #include "system/inputs.h"
 #include "trace_fixture.h"
 #include "workload.h"
@@ -195,6 +196,58 @@ static void a_run_is_identified_by_what_is_in_the_file(void **state)
     free(third);
 }
 
+/* One warp with a run of arithmetic. */
+static void write_paced(uint32_t pace)
+{
+    struct pw_trace_writer *w;
+    struct pw_error err;
+    assert_ok(pw_trace_writer_open(path, &w, &err), &err);
+    pw_trace_write_launch(
+        w, &(struct pw_trace_event){
+               .kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}, .pace = pace});
+    const struct pw_op op = {.kind = PW_OP_COMPUTE, .loads_in_flight = PW_ANY_IN_FLIGHT, .count_or_mask = 1001};
+    assert_true(pw_trace_write_op(w, 0, 0, &op, NULL));
+    assert_ok(pw_trace_writer_finish(w, NULL, &err), &err);
+}
+
+static uint64_t cycles_of_paced(uint32_t pace)
+{
+    struct pw_result *r = NULL;
+    struct pw_error err = {0};
+    write_paced(pace);
+    const struct pw_run_spec spec = {.machine = "mosaic",
+                                     .design = "gpu-mmu",
+                                     .workload = text,
+                                     .sets = (const char *const[]){"sm.recorded_pace=on"},
+                                     .set_count = 1};
+    assert_ok(pw_run(&spec, &r, &err), &err);
+    uint64_t cycles = r->cycles;
+    pw_result_free(r);
+    return cycles;
+}
+
+static void the_pace_of_a_launch_is_replayed_and_recorded_again(void **state)
+{
+    (void)state;
+    uint64_t once_a_cycle = cycles_of_paced(1000);
+    assert_int_equal(cycles_of_paced(3500), once_a_cycle + 2500);
+    assert_int_equal(cycles_of_paced(0), once_a_cycle); /* not known: as on this machine */
+    write_paced(3500);
+    char copy[64];
+    struct pw_error err = {0};
+    struct pw_trace *t;
+    snprintf(copy, sizeof copy, "%s.copy", path);
+    const struct pw_trace_record_spec spec = {.workload = text, .file = copy};
+    assert_ok(pw_trace_record(&spec, &err), &err);
+    assert_ok(pw_trace_open(copy, &t, &err), &err);
+    size_t count;
+    const struct pw_trace_event *events = pw_trace_events(t, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(events[0].pace, 3500);
+    pw_trace_close(t);
+    unlink(copy);
+}
+
 static void cannot_go_on(struct pw_warp *w, const void *arguments)
 {
     (void)arguments;
@@ -234,6 +287,7 @@ int main(void)
         cmocka_unit_test(a_group_is_freed_with_its_last_allocation),
         cmocka_unit_test(pinned_host_memory_is_read_where_it_is),
         cmocka_unit_test(a_run_is_identified_by_what_is_in_the_file),
+        cmocka_unit_test(the_pace_of_a_launch_is_replayed_and_recorded_again),
         cmocka_unit_test(a_kernel_that_fails_ends_its_program),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);

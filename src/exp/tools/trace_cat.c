@@ -1,14 +1,15 @@
 /* pagewalk trace cat: a trace as text, a line per event and per operation.
  *
  *   alloc 0 device 0x7f4000000000 1048576 a
- *   launch 1 vecadd grid 2,1,1 block 64,1,1 shared 0 registers 16
+ *   launch 1 vecadd grid 2,1,1 block 64,1,1 shared 0 registers 16 pace 2.875
  *   cta 0 warp 1
  *     load 4 mask ffffffff 0x7f4000000000 +4
  *     compute 3 all but 1
  *     store 8 mask 00000003 0x7f4000200000 0x7f4000300000
  *
- * An access with "+4" is affine: lane i's address is what stands before it plus 4 i. "all but 1": all loads but the
- * youngest one have to be there. Text is written as it is read: a trace can be larger than memory. */
+ * The pace, where it is known, is the mean distance of a warp's instructions in cycles. An access with "+4" is affine:
+ * lane i's address is what stands before it plus 4 i. "all but 1": all loads but the youngest one have to be there.
+ * Text is written as it is read: a trace can be larger than memory. */
 #include "exp/format/output.h"
 #include "exp/tools/trace_show.h"
 
@@ -55,6 +56,8 @@ static void write_event(const struct pw_trace_event *e, FILE *out)
         write_name(e->name, out);
         fprintf(out, " grid %u,%u,%u block %u,%u,%u shared %u registers %u", e->grid.x, e->grid.y, e->grid.z,
                 e->block.x, e->block.y, e->block.z, e->shared_bytes, e->registers);
+        if (e->pace)
+            fprintf(out, " pace %u.%03u", e->pace / 1000, e->pace % 1000);
         break;
     case PW_TRACE_EVENT_KIND_COUNT:
         break;

@@ -103,7 +103,7 @@ static bool same_dimensions(struct pw_dim3 a, struct pw_dim3 b)
 static bool same_launch(const struct pw_trace_event *a, const struct pw_trace_event *b)
 {
     return !strcmp(a->name, b->name) && same_dimensions(a->grid, b->grid) && same_dimensions(a->block, b->block) &&
-           a->shared_bytes == b->shared_bytes && a->registers == b->registers;
+           a->shared_bytes == b->shared_bytes && a->registers == b->registers && a->pace == b->pace;
 }
 
 static void launch_row(struct pw_table *table, const struct pw_trace_event *e, uint64_t times, uint64_t instructions,
@@ -115,6 +115,10 @@ static void launch_row(struct pw_table *table, const struct pw_trace_event *e, u
     pw_table_dimensions(table, e->block.x, e->block.y, e->block.z);
     pw_table_bytes(table, e->shared_bytes);
     pw_table_integer(table, e->registers);
+    if (e->pace)
+        pw_table_print(table, "%.3f", e->pace / 1000.0);
+    else
+        pw_table_cell(table, "-");
     pw_table_integer(table, instructions);
     pw_table_integer(table, memory);
 }
@@ -123,9 +127,9 @@ static void add_launches(const struct pw_trace_event *events, size_t count, cons
                          struct pw_text *out)
 {
     pw_text_print(out, "\nLaunches: %llu\n", (unsigned long long)all->launches);
-    struct pw_table table = {.columns = 8, .align = "lr", .indent = "  "};
-    static const char *const heads[] = {"kernel", "times", "grid", "block", "shared", "registers", "warp instructions",
-                                        "memory"};
+    struct pw_table table = {.columns = 9, .align = "lr", .indent = "  "};
+    static const char *const heads[] = {
+        "kernel", "times", "grid", "block", "shared", "registers", "pace", "warp instructions", "memory"};
     const struct pw_trace_event *before = NULL;
     uint64_t times = 0, instructions = 0, memory = 0;
     size_t rows = 0;
@@ -134,7 +138,7 @@ static void add_launches(const struct pw_trace_event *events, size_t count, cons
         if (e && e->kind != PW_TRACE_LAUNCH)
             continue;
         if (before && (!e || !same_launch(before, e))) {
-            for (size_t k = 0; k < 8 && !rows; k++)
+            for (size_t k = 0; k < 9 && !rows; k++)
                 pw_table_cell(&table, heads[k]);
             if (rows++ < MAX_ROWS)
                 launch_row(&table, before, times, instructions, memory);
@@ -188,9 +192,9 @@ static void add_launch_json(const struct pw_trace_event *e, struct pw_text *out)
     add_string(out, "name", e->name);
     pw_text_print(out,
                   ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"shared_bytes\": %u, \"registers\": %u, "
-                  "\"sampled_of\": %llu, \"warp_instructions\": %llu, \"memory_instructions\": %llu}",
+                  "\"pace\": %u, \"sampled_of\": %llu, \"warp_instructions\": %llu, \"memory_instructions\": %llu}",
                   e->grid.x, e->grid.y, e->grid.z, e->block.x, e->block.y, e->block.z, e->shared_bytes, e->registers,
-                  (unsigned long long)e->sampled_of, (unsigned long long)e->warp_instructions,
+                  e->pace, (unsigned long long)e->sampled_of, (unsigned long long)e->warp_instructions,
                   (unsigned long long)e->memory_instructions);
 }
 

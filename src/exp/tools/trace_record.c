@@ -124,7 +124,8 @@ static enum pw_status launched(void *context, const struct pw_launch *l, struct 
                                                               .grid = l->grid,
                                                               .block = l->block,
                                                               .shared_bytes = l->shared_bytes,
-                                                              .registers = l->registers});
+                                                              .registers = l->registers,
+                                                              .pace = l->pace});
     return pw_trace_writer_status(r->writer, err);
 }
 

@@ -2,10 +2,10 @@
  *
  * The host program goes through the events of the trace: allocations, frees, prefetches, advice, launches. A kernel is
  * one that hands on the recorded operations of its warp. Kept: what each warp does, in its order, with the distances in
- * instructions and the first uses of loads that the trace has; launch geometry, registers and shared memory; which
- * allocations share a piece of 2 MiB, and each address's place within it (relocation.h). Left out: data, and with them
- * checks of results; copies, whose data are on the GPU when a kernel asks for them as those of other programs are; the
- * host's own time; what ran beside what: launches follow one another.
+ * instructions and the first uses of loads that the trace has; launch geometry, registers, shared memory and pace;
+ * which allocations share a piece of 2 MiB, and each address's place within it (relocation.h). Left out: data, and with
+ * them checks of results; copies, whose data are on the GPU when a kernel asks for them as those of other programs are;
+ * the host's own time; what ran beside what: launches follow one another.
  *
  * A trace that was recorded of a built-in program gives that program's results to the last bit. */
 #include "trace/import.h"
@@ -184,6 +184,7 @@ static void launch(struct replay *r, const struct pw_trace_event *e)
                                      .block = e->block,
                                      .shared_bytes = e->shared_bytes,
                                      .registers = e->registers,
+                                     .pace = e->pace,
                                      .kernel = replay_kernel,
                                      .arguments = l};
     pw_launch(r->host, &launch);
