@@ -275,6 +275,23 @@ static const char *const workload_cases[] = {
     "stencil2d:rows=16:columns=64",
     "stencil2d:rows=48:columns=192:iterations=3",
     "stencil2d:scale=0.01:iterations=2",
+    "vecadd:n=12345:ctas=3:warps=5:code=sm_90",
+    "gather:n=12345:ctas=3:warps=5:table=12340:code=sm_90",
+    "RED:bytes=123456:iterations=2:code=sm_90",
+    "BLK:options=1:code=sm_90",
+    "BLK:options=61473:code=sm_90",
+    "LUD:side=80:code=sm_90",
+    "srad:rows=48:columns=112:iterations=3:speckle=5:code=sm_90",
+    "2dconv:rows=37:columns=101:code=sm_90",
+    "relu:length=12345:code=sm_90",
+    "maxpool:channels=3:height=20:width=31:window=3:stride=1:pad=1:code=sm_90",
+    "maxpool:channels=2:height=40:width=43:window=11:stride=5:pad=4:code=sm_90",
+    "maxpool:channels=1:height=1:width=1:window=5:stride=3:pad=7:code=sm_90",
+    "fir:length=777:taps=45:code=sm_90",
+    "fir:length=20:taps=33:code=sm_90",
+    "fir:length=300:taps=3:code=sm_90",
+    "transpose:width=192:code=sm_90",
+    "stencil2d:rows=48:columns=192:iterations=3:code=sm_90",
 };
 
 #endif

@@ -7,27 +7,30 @@
  * `batch` times `channels` threads, 64 at the size here. Left out is what later versions (always 64 threads) do
  * besides: they also store where the maximum was found and go on with the backward pass.
  *
- * Instruction counts are those
- * of the benchmark's GCN3 code, waits left out, with its scalar loads of arguments counted as arithmetic; the loop
- * around the kernel, for launches smaller than the result, is passed once. A wavefront of 64 threads is two warps here.
- * Inputs are random.
+ * Instruction counts are those of the benchmark's GCN3 code, waits left out, with its scalar loads of arguments counted
+ * as arithmetic; the loop around the kernel, for launches smaller than the result, is passed once. With code=sm_90
+ * counts and waits are those of capture/programs/maxpool.cu as nvcc 13 compiles it for sm_90, which loads what of a row
+ * is left over of groups of four first, and then each group at once; rows of eight and more, which it unrolls further,
+ * are groups of four here, and the instructions of parting and joining are missing where the windows of a warp are of
+ * different sizes. A wavefront of 64 threads is two warps here. Inputs are random.
  *
  * On several GPUs the original distributes both arrays (driver.Distribute), and each GPU computes a consecutive part of
  * the result. */
-#include "workload/runtime/host.h"
+#include "workload/runtime/code.h"
 #include "workload/runtime/inputs.h"
 
 #include <float.h>
 
-enum { THREADS = 64, MAX_SIDE = 1 << 15, MAX_COUNT = 1 << 15, MAX_WINDOW = 1 << 10 };
+enum { THREADS = 64, MAX_SIDE = 1 << 15, MAX_COUNT = 1 << 15, MAX_WINDOW = 1 << 10, GROUP = 4 };
 
 struct parameters {
-    uint32_t batch, channels, height, width, window, stride, pad;
+    uint32_t batch, channels, height, width, window, stride, pad, code;
 };
 
 struct arguments {
     struct pw_array bottom, top;
     int64_t height, width, pooled_height, pooled_width, window, stride, pad;
+    const struct code *code;
 };
 
 /* Of each lane's window: its first element, and what of it lies inside the image. */
@@ -66,50 +69,145 @@ static uint32_t lanes_above(uint32_t mask, const int64_t value[PW_WARP_LANES], i
     return above;
 }
 
-static void pool_row(struct pw_warp *w, const struct arguments *g, const struct windows *win, uint32_t mask,
-                     int64_t row, float largest[PW_WARP_LANES])
+/* Where each lane's window begins in a row. */
+static void row_of(const struct arguments *g, const struct windows *win, uint32_t mask, int64_t row,
+                   uint64_t out_from[PW_WARP_LANES])
+{
+    PW_FOR_LANES(lane, mask)
+    out_from[lane] = win->at[lane] + (uint64_t)(row * g->width);
+}
+
+static void load_column(struct pw_warp *w, const struct arguments *g, uint32_t mask, const uint64_t from[PW_WARP_LANES],
+                        uint64_t column, float largest[PW_WARP_LANES])
 {
     const float *bottom = g->bottom.data;
     uint64_t index[PW_WARP_LANES];
+    PW_FOR_LANES(lane, mask)
+    index[lane] = from[lane] + column;
+    pw_load_lanes(w, mask, &g->bottom, index);
+    if (bottom)
+        PW_FOR_LANES(lane, mask)
+    largest[lane] = bottom[index[lane]] > largest[lane] ? bottom[index[lane]] : largest[lane];
+}
+
+static void pool_row(struct pw_warp *w, const struct arguments *g, const struct windows *win, uint32_t mask,
+                     int64_t row, float largest[PW_WARP_LANES])
+{
+    uint64_t from[PW_WARP_LANES];
+    row_of(g, win, mask, row, from);
     pw_compute(w, 6);
     for (int64_t column = 0; (mask = lanes_above(mask, win->columns, column)); column++) {
-        PW_FOR_LANES(lane, mask)
-        index[lane] = win->at[lane] + (uint64_t)(row * g->width + column);
-        pw_load_lanes(w, mask, &g->bottom, index);
+        load_column(w, g, mask, from, (uint64_t)column, largest);
         pw_compute(w, 5);
         pw_use(w);
         pw_compute(w, 4);
-        if (bottom)
-            PW_FOR_LANES(lane, mask)
-        largest[lane] = bottom[index[lane]] > largest[lane] ? bottom[index[lane]] : largest[lane];
     }
     pw_compute(w, 1);
 }
 
+/* The columns left over of groups: one; two, each waited for; or three, the last two in flight together. */
+static void pool_rest(struct pw_warp *w, const struct arguments *g, uint32_t mask, const int64_t rest[PW_WARP_LANES],
+                      const uint64_t from[PW_WARP_LANES], float largest[PW_WARP_LANES])
+{
+    uint32_t two = lanes_above(mask, rest, 1), three = lanes_above(mask, rest, 2);
+    load_column(w, g, mask, from, 0, largest);
+    pw_compute(w, 2);
+    pw_use(w);
+    pw_compute(w, 4);
+    if (!two)
+        return;
+    load_column(w, g, two, from, 1, largest);
+    load_column(w, g, three, from, 2, largest);
+    if (three)
+        pw_use_all_but(w, 1);
+    pw_compute(w, three ? 4 : 1);
+    pw_use(w);
+    pw_compute(w, three ? 3 : 7);
+}
+
+static void pool_unrolled_row(struct pw_warp *w, const struct arguments *g, const struct windows *win, uint32_t mask,
+                              int64_t row, float largest[PW_WARP_LANES])
+{
+    int64_t rest[PW_WARP_LANES], grouped[PW_WARP_LANES];
+    uint64_t from[PW_WARP_LANES];
+    PW_FOR_LANES(lane, mask)
+    {
+        rest[lane] = win->columns[lane] % GROUP;
+        grouped[lane] = win->columns[lane] - rest[lane];
+    }
+    row_of(g, win, mask, row, from);
+    uint32_t some = lanes_above(mask, rest, 0), before = some ? 17 : 11;
+    if (some)
+        pool_rest(w, g, some, rest, from, largest);
+    PW_FOR_LANES(lane, mask)
+    from[lane] += (uint64_t)rest[lane];
+    for (int64_t done = 0; (mask = lanes_above(mask, grouped, done)); done += GROUP) {
+        pw_compute(w, before);
+        for (uint32_t i = 0; i < GROUP; i++)
+            load_column(w, g, mask, from, (uint64_t)done + i, largest);
+        for (uint8_t left = GROUP - 1; left; left--) {
+            pw_use_all_but(w, left);
+            pw_compute(w, 2);
+        }
+        pw_use(w);
+        pw_compute(w, 1);
+        before = 5;
+    }
+}
+
+/* Instructions up to the comparison of the index, for the window's place, in front of rows, before a row, behind it,
+ * before the store and behind it. */
+struct code {
+    uint32_t test, place, some, row, row_end, store, end, registers;
+    void (*pool_row)(struct pw_warp *w, const struct arguments *g, const struct windows *win, uint32_t mask,
+                     int64_t row, float largest[PW_WARP_LANES]);
+};
+
+static const struct code codes[PW_CODE_COUNT] = {
+    [PW_CODE_DEFAULT] = {.test = 10,
+                         .place = 46 + 48,
+                         .some = 18,
+                         .row = 2,
+                         .row_end = 7,
+                         .store = 1 + 9,
+                         .end = 2,
+                         .registers = 16,
+                         .pool_row = pool_row},
+    [PW_CODE_SM_90] = {.test = 7,
+                       .place = 88,
+                       .some = 17,
+                       .row = 9,
+                       .row_end = 10,
+                       .end = 2,
+                       .registers = 31,
+                       .pool_row = pool_unrolled_row},
+};
+
 static void maxpool_kernel(struct pw_warp *w, const void *arguments)
 {
     const struct arguments *g = arguments;
+    const struct code *code = g->code;
     float *top = g->top.data, largest[PW_WARP_LANES];
     struct windows win;
     uint64_t first = (uint64_t)w->cta_index * THREADS + pw_first_thread(w);
     uint32_t mask = pw_lanes_below(w, first, g->top.count);
-    pw_compute(w, 10);
+    pw_compute(w, code->test);
     if (!mask)
         return;
     for (uint32_t lane = 0; lane < PW_WARP_LANES; lane++)
         largest[lane] = -FLT_MAX;
     place_windows(g, first, mask, &win);
     uint32_t some = lanes_above(mask, win.rows, 0), wide = lanes_above(some, win.columns, 0);
-    pw_compute(w, 46 + 48 + (some ? 18 : 0));
+    pw_compute(w, code->place + (some ? code->some : 0));
     for (int64_t row = 0; (some = lanes_above(some, win.rows, row)); row++) {
-        pw_compute(w, 2);
+        pw_compute(w, code->row);
         if (wide & some)
-            pool_row(w, g, &win, wide & some, row, largest);
-        pw_compute(w, 7);
+            code->pool_row(w, g, &win, wide & some, row, largest);
+        pw_compute(w, code->row_end);
     }
-    pw_compute(w, 1 + 9);
+    pw_compute(w, code->store);
     pw_store_run(w, mask, &g->top, (int64_t)first);
-    pw_compute(w, 2);
+    pw_compute(w, code->end);
     if (top)
         PW_FOR_LANES(lane, mask)
     top[first + lane] = largest[lane];
@@ -157,8 +255,12 @@ static struct arguments shape(struct pw_host *h, const struct parameters *p)
     uint64_t height = pw_host_scaled_side(h, p->height, 1), width = pw_host_scaled_side(h, p->width, 1);
     if (height > MAX_SIDE || width > MAX_SIDE)
         pw_host_fail(h, "height and width are at most %d", MAX_SIDE);
-    struct arguments g = {
-        .height = (int64_t)height, .width = (int64_t)width, .window = p->window, .stride = p->stride, .pad = p->pad};
+    struct arguments g = {.height = (int64_t)height,
+                          .width = (int64_t)width,
+                          .window = p->window,
+                          .stride = p->stride,
+                          .pad = p->pad,
+                          .code = &codes[p->code]};
     if (g.height + 2 * g.pad < g.window || g.width + 2 * g.pad < g.window)
         pw_host_fail(h, "a window of %u does not fit into an image of %llux%llu", p->window, (unsigned long long)height,
                      (unsigned long long)width);
@@ -185,7 +287,7 @@ static void maxpool_main(struct pw_host *h, const void *parameters)
     pw_launch(h, &(struct pw_launch){.name = "MaxPoolForward",
                                      .grid = {(uint32_t)((outputs + THREADS - 1) / THREADS), 1, 1},
                                      .block = {THREADS, 1, 1},
-                                     .registers = 16,
+                                     .registers = g.code->registers,
                                      .kernel = maxpool_kernel,
                                      .arguments = &g});
     if (pw_host_verifying(h) && g.top.data)
@@ -209,6 +311,7 @@ static const struct pw_option rows[] = {
      "from one position of the window to the next", false},
     {"pad", PW_OPTION_COUNT, offsetof(struct parameters, pad), 0, MAX_WINDOW, "0", "elements", NULL,
      "by which the window reaches beyond the sides", false},
+    PW_CODE_ROW(struct parameters, "gcn3", "those of MGPUSim's binary"),
     {0},
 };
 

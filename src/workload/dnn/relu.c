@@ -2,22 +2,34 @@
  *
  * Kept: one launch in CTAs of 64 threads; the two arrays and their order; that a thread makes one load and one store,
  * the load in flight alone. Instruction counts are those of the benchmark's GCN3 code, waits left out, with its scalar
- * loads of arguments counted as arithmetic. A wavefront of 64 threads is two warps here. Inputs are random, half of
- * them negative, where the original has i - 0.5.
+ * loads of arguments counted as arithmetic; with code=sm_90 those of capture/programs/relu.cu as nvcc 13 compiles it
+ * for sm_90. A wavefront of 64 threads is two warps here. Inputs are random, half of them negative, where the original
+ * has i - 0.5.
  *
  * On several GPUs the original distributes both arrays (driver.Distribute), and each GPU computes a consecutive part of
  * the result. */
-#include "workload/runtime/host.h"
+#include "workload/runtime/code.h"
 #include "workload/runtime/inputs.h"
 
 enum { THREADS = 64 };
 
+/* Instructions up to the comparison of the index, before the load, behind it, and from its use to the store. */
+struct code {
+    uint32_t test, load, flight, use, registers;
+};
+
+static const struct code codes[PW_CODE_COUNT] = {
+    [PW_CODE_DEFAULT] = {.test = 10, .load = 6, .flight = 3, .use = 2, .registers = 16},
+    [PW_CODE_SM_90] = {.test = 7, .load = 5, .flight = 1, .use = 1, .registers = 10},
+};
+
 struct parameters {
-    uint32_t length;
+    uint32_t length, code;
 };
 
 struct arguments {
     struct pw_array in, out;
+    const struct code *code;
 };
 
 static void relu_kernel(struct pw_warp *w, const void *arguments)
@@ -25,16 +37,17 @@ static void relu_kernel(struct pw_warp *w, const void *arguments)
     const struct arguments *g = arguments;
     const float *in = g->in.data;
     float *out = g->out.data;
+    const struct code *code = g->code;
     uint64_t index = (uint64_t)w->cta_index * THREADS + pw_first_thread(w);
     uint32_t mask = pw_lanes_below(w, index, g->in.count);
-    pw_compute(w, 10);
+    pw_compute(w, code->test);
     if (!mask)
         return;
-    pw_compute(w, 6);
+    pw_compute(w, code->load);
     pw_load_run(w, mask, &g->in, (int64_t)index);
-    pw_compute(w, 3);
+    pw_compute(w, code->flight);
     pw_use(w);
-    pw_compute(w, 2);
+    pw_compute(w, code->use);
     pw_store_run(w, mask, &g->out, (int64_t)index);
     if (out)
         PW_FOR_LANES(lane, mask)
@@ -59,7 +72,8 @@ static void relu_main(struct pw_host *h, const void *parameters)
     if (length > INT32_MAX)
         pw_host_fail(h, "at most 2G elements (the kernel's index has 32 bits)");
     struct arguments g = {.in = pw_alloc(h, "in", length, sizeof(float)),
-                          .out = pw_alloc(h, "out", length, sizeof(float))};
+                          .out = pw_alloc(h, "out", length, sizeof(float)),
+                          .code = &codes[p->code]};
     uint64_t seed = pw_random_next(pw_host_random(h));
     for (uint64_t i = 0; g.in.data && i < length; i++)
         ((float *)g.in.data)[i] = 2 * pw_hash_unit(pw_hash(seed, i)) - 1;
@@ -68,7 +82,7 @@ static void relu_main(struct pw_host *h, const void *parameters)
     pw_launch(h, &(struct pw_launch){.name = "ReLUForward",
                                      .grid = {(uint32_t)((length + THREADS - 1) / THREADS), 1, 1},
                                      .block = {THREADS, 1, 1},
-                                     .registers = 16,
+                                     .registers = g.code->registers,
                                      .kernel = relu_kernel,
                                      .arguments = &g});
     if (pw_host_verifying(h))
@@ -80,6 +94,7 @@ static void relu_main(struct pw_host *h, const void *parameters)
 static const struct pw_option rows[] = {
     {"length", PW_OPTION_COUNT, offsetof(struct parameters, length), 1, INT32_MAX, "8388608", "elements", NULL,
      "elements of each array", false},
+    PW_CODE_ROW(struct parameters, "gcn3", "those of MGPUSim's binary"),
     {0},
 };
 

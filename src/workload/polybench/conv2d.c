@@ -4,19 +4,21 @@
  * are all loaded from global memory, nine loads and one store; the rim, which is neither computed nor stored; the two
  * arrays and their order. Rows and columns are free, where the original's array bounds are compiled in.
  * Instruction counts, loads in flight, the order of loads and registers are those of the kernel as nvcc 13 compiles it
- * for sm_90: the nine loads are in flight together. */
-#include "workload/runtime/host.h"
+ * for sm_90: the nine loads are in flight together. With code=sm_90 the sides of the image are compiled in, as in the
+ * original and in capture/programs/conv2d.cu, which makes three instructions less before the rim is known. */
+#include "workload/runtime/code.h"
 #include "workload/runtime/inputs.h"
 
 enum { BLOCK_X = PW_WARP_LANES, BLOCK_Y = 8, MAX_SIDE = 1 << 19 };
 
 struct parameters {
-    uint32_t rows, columns;
+    uint32_t rows, columns, code;
 };
 
 struct arguments {
     struct pw_array image, result;
     int64_t rows, columns;
+    uint32_t test; /* instructions up to the branch round the rim */
 };
 
 /* The order of additions is the kernel's. */
@@ -39,7 +41,7 @@ static void convolution_kernel(struct pw_warp *w, const void *arguments)
     uint32_t mask = inside ? pw_lanes_below(w, (uint64_t)j, (uint64_t)g->columns - 1) : 0;
     if (!j)
         mask &= ~1U;
-    pw_compute(w, 16);
+    pw_compute(w, g->test);
     if (!mask)
         return;
     int64_t at = i * g->columns + j;
@@ -90,7 +92,8 @@ static void convolution_main(struct pw_host *h, const void *parameters)
     uint64_t rows = pw_host_scaled_side(h, p->rows, 1), columns = pw_host_scaled_side(h, p->columns, 1);
     if (rows > MAX_SIDE || columns > MAX_SIDE)
         pw_host_fail(h, "rows and columns are at most %d", MAX_SIDE);
-    struct arguments g = {.rows = (int64_t)rows, .columns = (int64_t)columns};
+    static const uint32_t tests[PW_CODE_COUNT] = {[PW_CODE_DEFAULT] = 16, [PW_CODE_SM_90] = 13};
+    struct arguments g = {.rows = (int64_t)rows, .columns = (int64_t)columns, .test = tests[p->code]};
     g.image = pw_alloc(h, "A_gpu", rows * columns, sizeof(float));
     g.result = pw_alloc(h, "B_gpu", rows * columns, sizeof(float));
     uint64_t seed = pw_random_next(pw_host_random(h));
@@ -116,6 +119,7 @@ static const struct pw_option rows[] = {
      "height of the image", false},
     {"columns", PW_OPTION_COUNT, offsetof(struct parameters, columns), 1, MAX_SIDE, "4096", "pixels", NULL,
      "width of the image", false},
+    PW_CODE_ROW(struct parameters, "general", "those of code for any size"),
     {0},
 };
 

@@ -7,8 +7,11 @@
  * Simplified: the input is random with a heavy diagonal instead of read from a file or made of exponentials.
  * Instruction counts and loads in flight are those of the kernels as nvcc 13 compiles them for sm_90: a step of an
  * inner product takes 4 instructions, a division 18, the loops around them 14; a half warp's 24 loads are in flight
- * together. The half warp of the row, first in the source, runs before that of the column. */
-#include "workload/runtime/host.h"
+ * together. The half warp of the row, first in the source, runs before that of the column.
+ * With code=sm_90 they are those of capture/programs/lud.cu with everything that nvcc makes of unrolled loops: to solve
+ * the perimeter takes half as many again, the last two of a half warp's loads wait for the others, and the half warp
+ * of the column runs first. Where the lanes go different ways, all ways are counted. */
+#include "workload/runtime/code.h"
 #include "workload/runtime/inputs.h"
 #include "workload/runtime/tile.h"
 
@@ -20,12 +23,13 @@ enum { STEP = 4, DIVISION = 18, LOOP = 14 };      /* instructions */
 #define HIGH_HALF 0xffff0000U
 
 struct parameters {
-    uint32_t side;
+    uint32_t side, code;
 };
 
 struct arguments {
     struct pw_array m;
     int64_t side, offset; /* offset: first row and column of the step */
+    uint32_t code;
 };
 
 typedef float block[BLOCK][BLOCK];
@@ -164,6 +168,170 @@ static void perimeter_kernel(struct pw_warp *w, const void *arguments)
     }
 }
 
+/* Rows of the diagonal's block, and from BLOCK on of another. */
+static const struct pw_step diagonal_loads[] = {
+    PW_ACCESS(11, 0), PW_ACCESS(1, 1),  PW_ACCESS(2, 2),  PW_ACCESS(8, 4),  PW_ACCESS(2, 3),  PW_ACCESS(2, 6),
+    PW_ACCESS(1, 5),  PW_ACCESS(3, 7),  PW_ACCESS(2, 8),  PW_ACCESS(1, 9),  PW_ACCESS(1, 10), PW_ACCESS(1, 11),
+    PW_ACCESS(1, 12), PW_ACCESS(1, 13), PW_ACCESS(1, 14), PW_ACCESS(0, 15), PW_ARITHMETIC(4), PW_WAIT(15, 1),
+    PW_WAIT(14, 1),   PW_WAIT(13, 2),   PW_WAIT(0, 13),   PW_STEPS_END};
+static const struct pw_step diagonal_stores[] = {PW_ACCESS(30, 1), PW_ACCESS(3, 2),  PW_ACCESS(3, 3),  PW_ACCESS(1, 4),
+                                                 PW_ACCESS(0, 5),  PW_ACCESS(2, 6),  PW_ACCESS(1, 7),  PW_ACCESS(6, 8),
+                                                 PW_ACCESS(1, 9),  PW_ACCESS(1, 10), PW_ACCESS(1, 11), PW_ACCESS(1, 12),
+                                                 PW_ACCESS(0, 13), PW_ACCESS(0, 14), PW_ACCESS(0, 15), PW_STEPS_END};
+static const struct pw_step column_loads[] = {PW_ACCESS(17, 8),
+                                              PW_ACCESS(1, 9),
+                                              PW_ACCESS(1, 10),
+                                              PW_ACCESS(1, 11),
+                                              PW_ACCESS(1, 12),
+                                              PW_ACCESS(6, BLOCK + 0),
+                                              PW_ACCESS(2, BLOCK + 1),
+                                              PW_ACCESS(2, BLOCK + 2),
+                                              PW_ACCESS(0, BLOCK + 3),
+                                              PW_ACCESS(2, BLOCK + 4),
+                                              PW_ACCESS(2, 13),
+                                              PW_ACCESS(2, 14),
+                                              PW_ACCESS(0, BLOCK + 5),
+                                              PW_ACCESS(0, 15),
+                                              PW_ACCESS(0, BLOCK + 6),
+                                              PW_ACCESS(2, BLOCK + 7),
+                                              PW_ACCESS(0, BLOCK + 9),
+                                              PW_ACCESS(1, BLOCK + 8),
+                                              PW_ACCESS(2, BLOCK + 10),
+                                              PW_ACCESS(2, BLOCK + 11),
+                                              PW_ACCESS(2, BLOCK + 12),
+                                              PW_ARITHMETIC(1),
+                                              PW_WAIT(20, 1),
+                                              PW_WAIT(19, 1),
+                                              PW_WAIT(18, 1),
+                                              PW_ACCESS(0, BLOCK + 13),
+                                              PW_WAIT(1, 4),
+                                              PW_ACCESS(0, BLOCK + 14),
+                                              PW_ACCESS(0, BLOCK + 15),
+                                              PW_ARITHMETIC(19),
+                                              PW_WAIT(2, 1),
+                                              PW_WAIT(1, 1),
+                                              PW_WAIT(0, 7),
+                                              PW_STEPS_END};
+static const struct pw_step row_loads[] = {PW_ACCESS(0, 0),
+                                           PW_ACCESS(1, 1),
+                                           PW_ACCESS(1, 2),
+                                           PW_ACCESS(1, 3),
+                                           PW_ACCESS(1, 4),
+                                           PW_ACCESS(9, BLOCK + 0),
+                                           PW_ACCESS(2, BLOCK + 1),
+                                           PW_ACCESS(1, BLOCK + 3),
+                                           PW_ACCESS(1, BLOCK + 2),
+                                           PW_ACCESS(1, BLOCK + 4),
+                                           PW_ACCESS(2, 5),
+                                           PW_ACCESS(2, 6),
+                                           PW_ACCESS(0, BLOCK + 5),
+                                           PW_ACCESS(0, 7),
+                                           PW_ACCESS(0, BLOCK + 6),
+                                           PW_ACCESS(2, BLOCK + 7),
+                                           PW_ACCESS(0, BLOCK + 9),
+                                           PW_ACCESS(1, BLOCK + 8),
+                                           PW_ACCESS(2, BLOCK + 10),
+                                           PW_ACCESS(2, BLOCK + 11),
+                                           PW_ACCESS(2, BLOCK + 12),
+                                           PW_ARITHMETIC(1),
+                                           PW_WAIT(20, 1),
+                                           PW_WAIT(19, 1),
+                                           PW_WAIT(18, 1),
+                                           PW_ACCESS(0, BLOCK + 13),
+                                           PW_WAIT(1, 4),
+                                           PW_ACCESS(0, BLOCK + 14),
+                                           PW_ACCESS(0, BLOCK + 15),
+                                           PW_ARITHMETIC(19),
+                                           PW_WAIT(2, 1),
+                                           PW_WAIT(1, 1),
+                                           PW_WAIT(0, 3),
+                                           PW_STEPS_END};
+static const struct pw_step column_stores[] = {PW_ACCESS(30, BLOCK),
+                                               PW_ACCESS(0, BLOCK + 1),
+                                               PW_ACCESS(0, BLOCK + 2),
+                                               PW_ACCESS(0, BLOCK + 3),
+                                               PW_ACCESS(8, BLOCK + 4),
+                                               PW_ACCESS(0, BLOCK + 5),
+                                               PW_ACCESS(0, BLOCK + 6),
+                                               PW_ACCESS(1, BLOCK + 7),
+                                               PW_ACCESS(0, BLOCK + 8),
+                                               PW_ACCESS(1, BLOCK + 9),
+                                               PW_ACCESS(1, BLOCK + 10),
+                                               PW_ACCESS(0, BLOCK + 11),
+                                               PW_ACCESS(1, BLOCK + 12),
+                                               PW_ACCESS(1, BLOCK + 13),
+                                               PW_ACCESS(0, BLOCK + 14),
+                                               PW_ACCESS(1, BLOCK + 15),
+                                               PW_STEPS_END};
+static const struct pw_step row_stores[] = {
+    PW_ACCESS(34, BLOCK + 1), PW_ACCESS(0, BLOCK + 2),  PW_ACCESS(0, BLOCK + 3),  PW_ACCESS(7, BLOCK + 4),
+    PW_ACCESS(0, BLOCK + 5),  PW_ACCESS(0, BLOCK + 6),  PW_ACCESS(1, BLOCK + 7),  PW_ACCESS(0, BLOCK + 8),
+    PW_ACCESS(1, BLOCK + 9),  PW_ACCESS(1, BLOCK + 10), PW_ACCESS(0, BLOCK + 11), PW_ACCESS(1, BLOCK + 12),
+    PW_ACCESS(1, BLOCK + 13), PW_ACCESS(0, BLOCK + 14), PW_ACCESS(1, BLOCK + 15), PW_STEPS_END};
+
+static void take_steps(struct pw_warp *w, enum pw_op_kind kind, uint32_t mask, const struct arguments *g, int64_t y,
+                       int64_t x, const struct pw_step *steps)
+{
+    int64_t o = g->offset, first_lane = mask == HIGH_HALF ? BLOCK : 0;
+    PW_FOR_STEPS(step, steps)
+    {
+        if (!pw_take_step(w, step))
+            continue;
+        int64_t from = step->access < BLOCK ? at(g, o + step->access, o) : at(g, y + step->access - BLOCK, x);
+        pw_access_strided(w, kind, mask, &g->m, from - first_lane, 1);
+    }
+}
+
+static void compiled_diagonal_kernel(struct pw_warp *w, const void *arguments)
+{
+    static const uint8_t column[BLOCK - 1] = {29, 49, 56, 62, 69, 80, 87, 93, 91, 102, 109, 115, 114, 125, 132};
+    static const uint8_t row[BLOCK - 1] = {24, 33, 32, 42, 53, 62, 61, 64, 75, 84, 83, 88, 99, 108, 107};
+    const struct arguments *g = arguments;
+    float(*shadow)[BLOCK] = w->shared;
+    take_steps(w, PW_OP_LOAD, w->lanes, g, 0, 0, diagonal_loads);
+    if (g->m.data)
+        get_block(g, g->offset, g->offset, shadow);
+    pw_barrier(w);
+    for (uint32_t i = 0; i < BLOCK - 1; i++) {
+        pw_compute(w, column[i]);
+        if (g->m.data)
+            eliminate_column(shadow, i);
+        pw_barrier(w);
+        pw_compute(w, row[i]);
+        if (g->m.data)
+            eliminate_row(shadow, i);
+        pw_barrier(w);
+    }
+    take_steps(w, PW_OP_STORE, w->lanes, g, 0, 0, diagonal_stores);
+    if (g->m.data)
+        put_block(g, g->offset, g->offset, shadow);
+}
+
+static void compiled_perimeter_kernel(struct pw_warp *w, const void *arguments)
+{
+    const struct arguments *g = arguments;
+    struct perimeter_tile *t = w->shared;
+    int64_t o = g->offset, beside = o + ((int64_t)w->cta.x + 1) * BLOCK;
+    take_steps(w, PW_OP_LOAD, HIGH_HALF, g, beside, o, column_loads);
+    take_steps(w, PW_OP_LOAD, LOW_HALF, g, o, beside, row_loads);
+    if (g->m.data) {
+        get_block(g, o, o, t->diagonal);
+        get_block(g, o, beside, t->row);
+        get_block(g, beside, o, t->column);
+    }
+    pw_barrier(w);
+    pw_compute(w, 2631);
+    if (g->m.data)
+        solve_perimeter(t);
+    pw_barrier(w);
+    take_steps(w, PW_OP_STORE, HIGH_HALF, g, beside, o, column_stores);
+    take_steps(w, PW_OP_STORE, LOW_HALF, g, o, beside, row_stores);
+    if (g->m.data) {
+        put_block(g, o, beside, t->row);
+        put_block(g, beside, o, t->column);
+    }
+}
+
 static void internal_kernel(struct pw_warp *w, const void *arguments)
 {
     const struct arguments *g = arguments;
@@ -181,8 +349,12 @@ static void internal_kernel(struct pw_warp *w, const void *arguments)
         __builtin_memcpy(t->column[ty + y], &m[from_column + y * g->side], sizeof t->column[0]);
     }
     pw_compute(w, 12);
+    if (g->code == PW_CODE_SM_90) {
+        pw_use_all_but(w, 1);
+        pw_compute(w, 1);
+    }
     pw_use(w);
-    pw_compute(w, 2);
+    pw_compute(w, g->code == PW_CODE_SM_90 ? 1 : 2);
     pw_barrier(w);
     pw_access_tile(w, PW_OP_LOAD, w->lanes, &g->m, own, g->side);
     pw_compute(w, 36);
@@ -232,7 +404,7 @@ static void lud_main(struct pw_host *h, const void *parameters)
     uint64_t side = pw_host_scaled_side(h, p->side, BLOCK);
     if (side % BLOCK || side > MAX_SIDE)
         pw_host_fail(h, "side must be a multiple of %d and at most %d", BLOCK, MAX_SIDE);
-    struct arguments g = {.m = pw_alloc(h, "m", side * side, sizeof(float)), .side = (int64_t)side};
+    struct arguments g = {.m = pw_alloc(h, "m", side * side, sizeof(float)), .side = (int64_t)side, .code = p->code};
     uint64_t seed = pw_random_next(pw_host_random(h));
     for (uint64_t i = 0; g.m.data && i < side * side; i++)
         ((float *)g.m.data)[i] = initial(seed, (int64_t)side, (int64_t)i);
@@ -253,6 +425,10 @@ static void lud_main(struct pw_host *h, const void *parameters)
     internal.block.y = BLOCK;
     internal.shared_bytes = sizeof(struct internal_tile);
     internal.kernel = internal_kernel;
+    if (p->code == PW_CODE_SM_90) {
+        diagonal.kernel = compiled_diagonal_kernel;
+        perimeter.kernel = compiled_perimeter_kernel;
+    }
     uint32_t blocks = (uint32_t)(side / BLOCK);
     pw_host_plan(h, 3 * blocks - 2);
     for (uint32_t left = blocks - 1; left; left--) {
@@ -271,6 +447,7 @@ static void lud_main(struct pw_host *h, const void *parameters)
 static const struct pw_option rows[] = {
     {"side", PW_OPTION_COUNT, offsetof(struct parameters, side), BLOCK, MAX_SIDE, "832", "elements", NULL,
      "side of the matrix, a multiple of 16", false},
+    PW_CODE_ROW(struct parameters, "estimate", "an estimate of unrolled loops"),
     {0},
 };
 

@@ -5,13 +5,13 @@
  * north and south rows and its own row's west and east columns, a barrier after each pair, and that tiles at the rim
  * load again what lies inside; the order of loads and stores; the arrays, their order of allocation and of freeing.
  * Sides are multiples of 16, as in the original, and have two tiles at least (with one it takes a neighbour from the
- * wrong place). SRAD is the other version of the program, srad_v1.
- * Simplified: the original's tiles at the rim also load from before and behind the array, and overwrite what they got;
- * these lanes are masked off. The staging in shared memory takes its time and space, the values come straight from the
- * arrays.
- * Instruction counts, loads in flight and registers are those of the kernels as nvcc 13 compiles them for sm_90; only
- * the double division in the coefficient, 22 instructions with what follows, is an estimate. */
-#include "workload/runtime/host.h"
+ * wrong place). SRAD is the other version of the program, srad_v1. Simplified: the original's tiles at the rim also
+ * load from before and behind the array, and overwrite what they got; these lanes are masked off. The staging in shared
+ * memory takes its time and space, the values come straight from the arrays. Instruction counts, loads in flight and
+ * registers are those of the kernels as nvcc 13 compiles them for sm_90; only the double division in the coefficient,
+ * 22 instructions with what follows, is an estimate. With code=sm_90 all of them are those of capture/programs/srad.cu
+ * as nvcc 13 compiles it for sm_90. */
+#include "workload/runtime/code.h"
 #include "workload/runtime/inputs.h"
 #include "workload/runtime/tile.h"
 
@@ -20,8 +20,68 @@
 enum { TILE = PW_TILE_WIDTH, MAX_SIDE = 1 << 19 };
 enum { SHARED_1 = 6 * TILE * TILE * sizeof(float), SHARED_2 = 5 * TILE * TILE * sizeof(float) };
 
+/* What the compiled kernels differ in. Of a sweep's parts, `flight` counts the instructions behind the loads, `use`
+ * those from their use to the barrier. */
+struct code {
+    uint32_t registers[2];
+    /* First sweep: of the pixel; of the coefficient at the tile's first and last rows, and elsewhere; before the stores
+     * and before each of them. */
+    uint32_t pixel_flight, rim, inner, stores, store;
+    /* Second sweep: before the pixel; coefficients south, behind a load inside the image and before one at its rim;
+     * those east; the tile's own; and before the differences and before each of them. */
+    uint32_t before, image_flight;
+    uint32_t south_inside, south_rim, south_flight, south_rim_flight, south_use;
+    uint32_t east_before, east_inside, east_rim, east_flight, east_rim_flight, east_use, own_flight;
+    uint32_t differences, difference;
+    struct pw_step sum[6];
+    bool in_turn; /* of two loads in flight, the first is used while the second one is */
+};
+
+static const struct code codes[PW_CODE_COUNT] = {
+    [PW_CODE_DEFAULT] = {.registers = {24, 24},
+                         .pixel_flight = 6,
+                         .rim = 54 + 73 + 22,
+                         .inner = 31 + 73 + 22,
+                         .stores = 1,
+                         .store = 2,
+                         .before = 16,
+                         .image_flight = 8,
+                         .south_inside = 3,
+                         .south_rim = 5,
+                         .south_flight = 5,
+                         .south_rim_flight = 5,
+                         .south_use = 1,
+                         .east_inside = 2,
+                         .east_rim = 6,
+                         .east_flight = 5,
+                         .east_rim_flight = 5,
+                         .east_use = 1,
+                         .own_flight = 12,
+                         .differences = 13 + 8,
+                         .difference = 1,
+                         .sum = {PW_ARITHMETIC(4), PW_WAIT(0, 11), PW_STEPS_END}},
+    [PW_CODE_SM_90] = {.registers = {24, 26},
+                       .pixel_flight = 12,
+                       .rim = 102,
+                       .inner = 102,
+                       .stores = 18,
+                       .before = 17,
+                       .image_flight = 13,
+                       .south_flight = 11,
+                       .south_rim_flight = 10,
+                       .south_use = 2,
+                       .east_before = 2,
+                       .east_flight = 8,
+                       .east_rim_flight = 7,
+                       .east_use = 3,
+                       .own_flight = 10,
+                       .sum = {PW_ARITHMETIC(10), PW_WAIT(3, 1), PW_WAIT(2, 1), PW_WAIT(1, 2), PW_WAIT(0, 7),
+                               PW_STEPS_END},
+                       .in_turn = true},
+};
+
 struct parameters {
-    uint32_t rows, columns, iterations, speckle;
+    uint32_t rows, columns, iterations, speckle, code;
     double lambda;
 };
 
@@ -29,6 +89,7 @@ struct arguments {
     struct pw_array image, coefficient, east, west, south, north;
     int64_t rows, columns;
     float lambda, q0sqr;
+    const struct code *code;
 };
 
 /* A pixel's differences to its neighbours. */
@@ -88,6 +149,18 @@ static struct place place_of(const struct pw_warp *w, const struct arguments *g)
                           .right = w->cta.x == w->launch->grid.x - 1};
 }
 
+/* `count` instructions, of which the first needs the older of two loads, or both. */
+static void use_two(struct pw_warp *w, const struct arguments *g, uint32_t count)
+{
+    if (g->code->in_turn) {
+        pw_use_all_but(w, 1);
+        pw_compute(w, 1);
+        count--;
+    }
+    pw_use(w);
+    pw_compute(w, count);
+}
+
 static void load_north_and_south(struct pw_warp *w, const struct arguments *g, const struct place *p)
 {
     pw_compute(w, 14);
@@ -96,8 +169,7 @@ static void load_north_and_south(struct pw_warp *w, const struct arguments *g, c
     if (!p->bottom)
         pw_access_tile(w, PW_OP_LOAD, w->lanes, &g->image, p->tile + TILE * g->columns, 0);
     pw_compute(w, 12);
-    pw_use(w);
-    pw_compute(w, p->top ? 5 : p->bottom ? 10 : 7);
+    use_two(w, g, p->top ? 5 : p->bottom ? 10 : 7);
     if (p->top || p->bottom) {
         pw_access_tile(w, PW_OP_LOAD, w->lanes, &g->image, p->tile + (p->top ? 0 : (TILE - 1) * g->columns), 0);
         pw_use(w);
@@ -114,8 +186,7 @@ static void load_west_and_east(struct pw_warp *w, const struct arguments *g, con
     load_column(w, first ? w->lanes & ~row : w->lanes, &g->image, p->first - 1, g->columns);
     load_column(w, last ? w->lanes & row : w->lanes, &g->image, p->first + TILE, g->columns);
     pw_compute(w, 9);
-    pw_use(w);
-    pw_compute(w, p->left ? 5 : p->right ? 11 : 7);
+    use_two(w, g, p->left ? 5 : p->right ? 11 : 7);
     if (p->left || p->right) {
         load_column(w, w->lanes, &g->image, p->first + (p->left ? 0 : TILE - 1), g->columns);
         pw_use(w);
@@ -128,9 +199,9 @@ static void store_differences(struct pw_warp *w, const struct arguments *g, cons
 {
     const struct pw_array *const in_order[] = {&g->coefficient, &g->east, &g->west, &g->south, &g->north};
     const float *image = g->image.data;
-    pw_compute(w, 1);
+    pw_compute(w, g->code->stores);
     for (size_t i = 0; i < sizeof in_order / sizeof in_order[0]; i++) {
-        pw_compute(w, 2);
+        pw_compute(w, g->code->store);
         pw_access_tile(w, PW_OP_STORE, w->lanes, in_order[i], p->first, g->columns);
     }
     for (uint32_t lane = 0; image && lane < PW_WARP_LANES; lane++) {
@@ -153,11 +224,11 @@ static void srad_1_kernel(struct pw_warp *w, const void *arguments)
     load_west_and_east(w, g, &p);
     pw_compute(w, 2);
     pw_access_tile(w, PW_OP_LOAD, w->lanes, &g->image, p.first, g->columns);
-    pw_compute(w, 6);
+    pw_compute(w, g->code->pixel_flight);
     pw_use(w);
     pw_compute(w, 1);
     pw_barrier(w);
-    pw_compute(w, (rim ? 54 : 31) + 73 + 22);
+    pw_compute(w, rim ? g->code->rim : g->code->inner);
     pw_barrier(w);
     store_differences(w, g, &p);
 }
@@ -166,28 +237,31 @@ static void srad_1_kernel(struct pw_warp *w, const void *arguments)
 static void load_coefficients(struct pw_warp *w, const struct arguments *g, const struct place *p)
 {
     const struct pw_array *c = &g->coefficient;
+    const struct code *code = g->code;
     if (!p->bottom)
         pw_access_tile(w, PW_OP_LOAD, w->lanes, c, p->tile + TILE * g->columns, 0);
-    pw_compute(w, p->bottom ? 5 : 3);
+    pw_compute(w, p->bottom ? code->south_rim : code->south_inside);
     if (p->bottom)
         pw_access_tile(w, PW_OP_LOAD, w->lanes, c, p->tile + (TILE - 1) * g->columns, 0);
-    pw_compute(w, 5);
+    pw_compute(w, p->bottom ? code->south_rim_flight : code->south_flight);
     pw_use(w);
-    pw_compute(w, 1);
+    pw_compute(w, code->south_use);
     pw_barrier(w);
+    pw_compute(w, code->east_before);
     bool last = p->row == g->rows - 2 && p->right;
     load_column(w, last ? w->lanes & ((1U << TILE) - 1) : w->lanes, c, p->first + TILE, g->columns);
-    pw_compute(w, p->right ? 6 : 2);
+    pw_compute(w, p->right ? code->east_rim : code->east_inside);
     if (p->right) {
-        pw_use(w);
+        if (!code->in_turn)
+            pw_use(w);
         load_column(w, w->lanes, c, p->first + TILE - 1, g->columns);
     }
-    pw_compute(w, 5);
+    pw_compute(w, p->right ? code->east_rim_flight : code->east_flight);
     pw_use(w);
-    pw_compute(w, 1);
+    pw_compute(w, code->east_use);
     pw_barrier(w);
     pw_access_tile(w, PW_OP_LOAD, w->lanes, c, p->first, g->columns);
-    pw_compute(w, 12);
+    pw_compute(w, code->own_flight);
     pw_use(w);
     pw_compute(w, 1);
     pw_barrier(w);
@@ -207,21 +281,20 @@ static void srad_2_kernel(struct pw_warp *w, const void *arguments)
     const struct arguments *g = arguments;
     const struct pw_array *const in_order[] = {&g->south, &g->north, &g->west, &g->east};
     struct place p = place_of(w, g);
-    pw_compute(w, 16);
+    pw_compute(w, g->code->before);
     pw_access_tile(w, PW_OP_LOAD, w->lanes, &g->image, p.first, g->columns);
-    pw_compute(w, 8);
+    pw_compute(w, g->code->image_flight);
     pw_use(w);
     pw_compute(w, 1);
     pw_barrier(w);
     load_coefficients(w, g, &p);
-    pw_compute(w, 13 + 8);
+    pw_compute(w, g->code->differences);
     for (size_t i = 0; i < sizeof in_order / sizeof in_order[0]; i++) {
-        pw_compute(w, 1);
+        pw_compute(w, g->code->difference);
         pw_access_tile(w, PW_OP_LOAD, w->lanes, in_order[i], p.first, g->columns);
     }
-    pw_compute(w, 4);
-    pw_use(w);
-    pw_compute(w, 11);
+    PW_FOR_STEPS(step, g->code->sum)
+    pw_take_step(w, step);
     pw_barrier(w);
     pw_compute(w, 1);
     pw_access_tile(w, PW_OP_STORE, w->lanes, &g->image, p.first, g->columns);
@@ -272,13 +345,13 @@ static void verify(struct pw_host *h, const struct arguments *g, float *image, c
 }
 
 static void launch(struct pw_host *h, const struct arguments *g, const char *name, pw_kernel_fn *kernel,
-                   uint32_t shared_bytes)
+                   uint32_t shared_bytes, uint32_t registers)
 {
     pw_launch(h, &(struct pw_launch){.name = name,
                                      .grid = {(uint32_t)(g->columns / TILE), (uint32_t)(g->rows / TILE), 1},
                                      .block = {TILE, TILE, 1},
                                      .shared_bytes = shared_bytes,
-                                     .registers = 24,
+                                     .registers = registers,
                                      .kernel = kernel,
                                      .arguments = g});
 }
@@ -291,7 +364,8 @@ static void srad_main(struct pw_host *h, const void *parameters)
     columns = columns < 2 * TILE ? 2 * TILE : columns;
     if (rows % TILE || columns % TILE || rows > MAX_SIDE || columns > MAX_SIDE)
         pw_host_fail(h, "rows and columns must be multiples of %d and at most %d", TILE, MAX_SIDE);
-    struct arguments g = {.rows = (int64_t)rows, .columns = (int64_t)columns, .lambda = (float)p->lambda};
+    struct arguments g = {
+        .rows = (int64_t)rows, .columns = (int64_t)columns, .lambda = (float)p->lambda, .code = &codes[p->code]};
     struct {
         const char *name;
         struct pw_array *array;
@@ -312,8 +386,8 @@ static void srad_main(struct pw_host *h, const void *parameters)
     for (uint32_t i = 0; i < p->iterations; i++) {
         if (image)
             g.q0sqr = variance_of(&g, image, p->speckle);
-        launch(h, &g, "srad_cuda_1", srad_1_kernel, SHARED_1);
-        launch(h, &g, "srad_cuda_2", srad_2_kernel, SHARED_2);
+        launch(h, &g, "srad_cuda_1", srad_1_kernel, SHARED_1, g.code->registers[0]);
+        launch(h, &g, "srad_cuda_2", srad_2_kernel, SHARED_2, g.code->registers[1]);
     }
     if (initial)
         verify(h, &g, initial, p);
@@ -332,6 +406,7 @@ static const struct pw_option rows[] = {
     {"speckle", PW_OPTION_COUNT, offsetof(struct parameters, speckle), 2, MAX_SIDE, "128", "pixels", NULL,
      "side of the corner whose variance the host takes", false},
     {"lambda", PW_OPTION_NUMBER, offsetof(struct parameters, lambda), 0, 1, "0.5", "", NULL, "length of a step", false},
+    PW_CODE_ROW(struct parameters, "estimate", "an estimate of a division"),
     {0},
 };
 

@@ -7,14 +7,33 @@
  * the input is i. A warp has two rows of a tile's threads here, a wavefront of 64 threads four in the original.
  * Instruction counts (without waits), loads in flight and registers are those of MGPUSim's binary for GCN3: a thread
  * waits for each of its four loads before it issues the next, as all of them pass through the same registers on their
- * way to shared memory. */
-#include "workload/runtime/host.h"
+ * way to shared memory. With code=sm_90 they are those of capture/programs/transpose.cu as nvcc 13 compiles it for
+ * sm_90, which has the four loads in flight together. */
+#include "workload/runtime/code.h"
 #include "workload/runtime/tile.h"
 
 enum { BLOCK = PW_TILE_WIDTH, SIDE = 4, TILE = BLOCK * SIDE, TILE_ROWS_OF_WARP = PW_WARP_LANES / BLOCK };
 
+/* Loads, numbered by row, and what passes them on to shared memory; and what stands before each store. */
+struct code {
+    struct pw_step load[2 * SIDE + 2];
+    uint8_t store[SIDE];
+    uint32_t registers;
+};
+
+static const struct code codes[PW_CODE_COUNT] = {
+    [PW_CODE_DEFAULT] = {.load = {PW_ACCESS(59, 0), PW_ARITHMETIC(22), PW_WAIT_ACCESS(0, 1, 1), PW_WAIT_ACCESS(0, 1, 2),
+                                  PW_WAIT_ACCESS(0, 1, 3), PW_ARITHMETIC(2), PW_WAIT(0, 1), PW_STEPS_END},
+                         .store = {13, 12, 6, 7},
+                         .registers = 23},
+    [PW_CODE_SM_90] = {.load = {PW_ACCESS(36, 0), PW_ACCESS(3, 1), PW_ACCESS(0, 2), PW_ACCESS(0, 3), PW_ARITHMETIC(13),
+                                PW_WAIT(3, 1), PW_WAIT(2, 1), PW_WAIT(1, 1), PW_WAIT(0, 2), PW_STEPS_END},
+                       .store = {28, 2, 1, 0},
+                       .registers = 40},
+};
+
 struct parameters {
-    uint32_t width;
+    uint32_t width, code;
 };
 
 /* Four words, which a thread loads and stores at once. */
@@ -25,6 +44,7 @@ struct quad {
 struct arguments {
     struct pw_array input, output;
     uint32_t quads; /* of a row */
+    const struct code *code;
 };
 
 /* Row k of a thread's four: thread (lix, liy) takes quad lix of row liy * 4 + k of its tile. */
@@ -43,7 +63,6 @@ static void store_row(struct quad *to, const struct quad *block, uint32_t liy, u
 
 static void transpose_kernel(struct pw_warp *w, const void *arguments)
 {
-    static const uint8_t between[SIDE] = {22, 0, 0, 2}, before_store[SIDE] = {13, 12, 6, 7};
     const struct arguments *g = arguments;
     const struct quad *input = g->input.data;
     struct quad *output = g->output.data, *block = w->shared;
@@ -51,18 +70,18 @@ static void transpose_kernel(struct pw_warp *w, const void *arguments)
     uint64_t giy = w->cta.x, gix = (w->cta.x + w->cta.y) % w->launch->grid.x, pitch = (uint64_t)SIDE * g->quads;
     uint64_t in = gix * BLOCK + (giy * BLOCK + liy) * pitch, out = giy * BLOCK + (gix * BLOCK + liy) * pitch;
 
-    pw_compute(w, 59);
-    for (uint32_t k = 0; k < SIDE; k++) {
+    PW_FOR_STEPS(step, g->code->load)
+    {
+        uint32_t k = step->access;
+        if (!pw_take_step(w, step))
+            continue;
         pw_access_tile(w, PW_OP_LOAD, w->lanes, &g->input, (int64_t)(in + k * g->quads), (int64_t)pitch);
-        pw_compute(w, between[k]);
-        pw_use(w);
-        pw_compute(w, 1);
         for (uint32_t row = 0; input && row < TILE_ROWS_OF_WARP; row++)
             load_row(&input[in + k * g->quads + row * pitch], block, liy + row, k);
     }
     pw_barrier(w);
     for (uint32_t k = 0; k < SIDE; k++) {
-        pw_compute(w, before_store[k]);
+        pw_compute(w, g->code->store[k]);
         pw_access_tile(w, PW_OP_STORE, w->lanes, &g->output, (int64_t)(out + k * g->quads), (int64_t)pitch);
         for (uint32_t row = 0; output && row < TILE_ROWS_OF_WARP; row++)
             store_row(&output[out + k * g->quads + row * pitch], block, liy + row, k);
@@ -85,7 +104,7 @@ static void transpose_main(struct pw_host *h, const void *parameters)
 {
     const struct parameters *p = parameters;
     uint64_t width = pw_host_scaled_side(h, p->width, TILE), quads = width * width / SIDE;
-    struct arguments g = {.quads = (uint32_t)(width / SIDE)};
+    struct arguments g = {.quads = (uint32_t)(width / SIDE), .code = &codes[p->code]};
     if (width % TILE)
         pw_host_fail(h, "the width must be a multiple of %d", TILE);
     if (quads > INT32_MAX)
@@ -100,7 +119,7 @@ static void transpose_main(struct pw_host *h, const void *parameters)
                                      .grid = {(uint32_t)(width / TILE), (uint32_t)(width / TILE), 1},
                                      .block = {BLOCK, BLOCK, 1},
                                      .shared_bytes = TILE * TILE * sizeof(uint32_t),
-                                     .registers = 23,
+                                     .registers = g.code->registers,
                                      .kernel = transpose_kernel,
                                      .arguments = &g});
     if (pw_host_verifying(h))
@@ -110,6 +129,7 @@ static void transpose_main(struct pw_host *h, const void *parameters)
 static const struct pw_option rows[] = {
     {"width", PW_OPTION_COUNT, offsetof(struct parameters, width), TILE, 1 << 24, "2880", "words", NULL,
      "rows and columns of the matrix, a multiple of 64", false},
+    PW_CODE_ROW(struct parameters, "gcn3", "those of MGPUSim's binary"),
     {0},
 };
 

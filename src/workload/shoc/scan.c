@@ -71,7 +71,7 @@ static void reduce_kernel(struct pw_warp *w, const void *arguments)
     pw_compute(w, 1);
     if (in)
         __builtin_memcpy(&sums[tid], sum, sizeof sum);
-    pw_shoc_sum(w, sums, &g->sums);
+    pw_shoc_sum(w, sums, &g->sums, &(struct pw_shoc_sum_code)PW_SHOC_SUM_ESTIMATE);
 }
 
 /* Exclusive scan over the CTA of one value per thread, in place; cells is NULL without values. */
