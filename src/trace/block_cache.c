@@ -11,12 +11,6 @@ enum pw_status pw_block_cache_init(struct pw_block_cache *c, struct pw_error *er
     return pw_key_map_init(&c->map, "blocks of a trace", err);
 }
 
-static void put(struct pw_block_cache *c, size_t place, struct pw_block *b)
-{
-    c->blocks[place] = b;
-    b->place = (uint32_t)place;
-}
-
 static void free_block(struct pw_block *b)
 {
     free(b->segments);
@@ -25,13 +19,9 @@ static void free_block(struct pw_block *b)
 
 static void forget(struct pw_block_cache *c, struct pw_block *b)
 {
-    size_t hole = b->place;
-    if (hole < c->in_use) {
-        put(c, hole, c->blocks[--c->in_use]);
-        hole = c->in_use;
-    }
-    if (hole < --c->count)
-        put(c, hole, c->blocks[c->count]);
+    struct pw_block *last = c->blocks[--c->count];
+    c->blocks[b->place] = last;
+    last->place = b->place;
     pw_key_map_remove(&c->map, &b->link);
     c->bytes -= b->bytes;
     free_block(b);
@@ -52,22 +42,15 @@ struct pw_block *pw_block_cache_find(const struct pw_block_cache *c, uint64_t ke
 
 void pw_block_cache_use(struct pw_block_cache *c, struct pw_block *b)
 {
-    if (++b->uses != b->count || b->place >= c->in_use)
-        return;
-    size_t hole = b->place, last = --c->in_use;
-    put(c, hole, c->blocks[last]);
-    put(c, last, b);
+    if (++b->uses == b->count)
+        forget(c, b);
 }
 
-/* Room for so many bytes: what is done with goes first, then whatever is drawn. */
+/* Room for so many bytes: whatever is drawn goes. */
 static void make_room(struct pw_block_cache *c, size_t bytes)
 {
-    while (c->count && c->bytes + bytes > c->most) {
-        size_t place = c->count - 1;
-        if (c->in_use == c->count)
-            place = (size_t)((++c->draws * UINT64_C(0x9e3779b97f4a7c15) >> 32) * c->count >> 32);
-        forget(c, c->blocks[place]);
-    }
+    while (c->count && c->bytes + bytes > c->most)
+        forget(c, c->blocks[(++c->draws * UINT64_C(0x9e3779b97f4a7c15) >> 32) * c->count >> 32]);
 }
 
 /* Unpacks a block and reads its directory. */
@@ -106,10 +89,8 @@ enum pw_status pw_block_cache_read(struct pw_block_cache *c, struct pw_unpacker 
     c->bytes += b->bytes;
     c->reads++;
     pw_key_map_add(&c->map, &b->link, key);
-    if (c->in_use < c->count)
-        put(c, c->count, c->blocks[c->in_use]);
-    put(c, c->in_use++, b);
-    c->count++;
+    b->place = (uint32_t)c->count;
+    c->blocks[c->count++] = b;
     *out = b;
     return PW_OK;
 }

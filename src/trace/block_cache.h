@@ -1,9 +1,9 @@
 /* Blocks of a trace that are being read, unpacked and with their directories, for all of its launches together.
  *
  * Warps that run side by side read different segments of the same blocks, so a block is used by as many as it has
- * segments, and then hardly again: it is the first to make room. Where all blocks are in use, warps go over more of
- * them in turn than there is room for, and any of them goes: the one used least recently would always be the one that
- * is needed next. Memory is bounded by bytes, directories included. */
+ * segments, and then hardly again: it goes at once, so that the next one is unpacked to where it lay, which is still in
+ * the processor's caches. Where warps go over more blocks in turn than there is room for, any of them goes: the one
+ * used least recently would always be the one that is needed next. Memory is bounded by bytes, directories included. */
 #ifndef PW_TRACE_BLOCK_CACHE_H
 #define PW_TRACE_BLOCK_CACHE_H
 
@@ -23,8 +23,8 @@ struct pw_block {
 
 struct pw_block_cache {
     struct pw_key_map map;
-    struct pw_block **blocks; /* those in use, then those that are done with */
-    size_t count, in_use, capacity;
+    struct pw_block **blocks;
+    size_t count, capacity;
     size_t bytes, most;
     uint64_t draws, reads;
 };
@@ -35,7 +35,7 @@ void pw_block_cache_release(struct pw_block_cache *c);
 /* The block with this key; NULL: it is not there. */
 struct pw_block *pw_block_cache_find(const struct pw_block_cache *c, uint64_t key);
 
-/* A segment of the block has been used. */
+/* A segment of the block has been used. After the last one the block is gone. */
 void pw_block_cache_use(struct pw_block_cache *c, struct pw_block *b);
 
 /* Reads a block of a launch of so many CTAs and warps a CTA. */

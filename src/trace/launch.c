@@ -66,7 +66,7 @@ void pw_trace_cursor_start(struct pw_trace_cursor *c, struct pw_trace_launch *l,
     c->cta = cta;
     c->warp = warp;
     c->segment = NOT_FOUND_YET;
-    c->read = c->filled = 0;
+    c->at = c->end = c->bytes;
     c->ended = false;
     pw_op_coder_start(&c->coder, 0);
 }
@@ -81,8 +81,8 @@ static void take(struct pw_trace_cursor *c, struct pw_block *b, uint32_t segment
 {
     const struct pw_segment *s = &b->segments[segment];
     memcpy(c->bytes, b->raw + s->at, s->bytes);
-    c->read = 0;
-    c->filled = s->bytes;
+    c->at = c->bytes;
+    c->end = c->bytes + s->bytes;
     if (s->fresh)
         pw_op_coder_start(&c->coder, s->origin);
     bool further = is_of(c, b, segment + 1);
@@ -114,23 +114,17 @@ static enum pw_status fill(struct pw_trace_cursor *c, struct pw_error *err)
 
 _Static_assert(PW_SEGMENT_MOST + PW_OP_CODE_SLACK <= PW_TRACE_SEGMENT_BYTES, "decoding may look behind a segment");
 
-enum pw_trace_step pw_trace_cursor_next(struct pw_trace_cursor *c, struct pw_op *out_op,
-                                        uint64_t out_words[PW_WARP_LANES], struct pw_error *err)
+enum pw_trace_step pw_trace_cursor_go_on(struct pw_trace_cursor *c, struct pw_error *err)
 {
-    if (c->read == c->filled) {
-        if (!c->ended && fill(c, err) != PW_OK)
-            return PW_TRACE_STEP_FAILED;
-        if (c->ended)
-            return PW_TRACE_STEP_END;
-    }
-    const uint8_t *end = c->bytes + c->filled;
-    const uint8_t *at = pw_op_decode(&c->coder, c->bytes + c->read, end, out_op, out_words);
-    if (__builtin_expect(!at || (out_op->kind == PW_OP_EXIT && at != end), 0)) {
-        pw_error_set(err, PW_USER_ERROR, "%s: is corrupted: launch %u, CTA %u, warp %u: not an operation",
-                     c->launch->trace->path, c->launch->number, c->cta, c->warp);
+    if (!c->ended && fill(c, err) != PW_OK)
         return PW_TRACE_STEP_FAILED;
-    }
-    c->read = (uint16_t)(at - c->bytes);
-    c->ended = out_op->kind == PW_OP_EXIT;
-    return PW_TRACE_STEP_OP;
+    return c->ended ? PW_TRACE_STEP_END : PW_TRACE_STEP_OP;
+}
+
+void pw_trace_cursor_refuse(struct pw_trace_cursor *c, struct pw_error *err)
+{
+    c->at = c->end;
+    c->ended = true;
+    pw_error_set(err, PW_USER_ERROR, "%s: is corrupted: launch %u, CTA %u, warp %u: not an operation",
+                 c->launch->trace->path, c->launch->number, c->cta, c->warp);
 }

@@ -40,13 +40,15 @@ void pw_op_coder_start(struct pw_op_coder *c, uint64_t origin);
 
 /* Whether an operation can be coded: known kind, form and width, a mask that is not 0; `form` and `bytes` 0 where there
  * are no addresses. */
-bool pw_op_is_sound(const struct pw_op *op);
+static inline bool pw_op_is_sound(const struct pw_op *op)
+{
+    if (!pw_op_is_access(*op))
+        return op->kind < PW_OP_KIND_COUNT && !op->form && !op->bytes;
+    bool power_of_two = op->bytes && !(op->bytes & (op->bytes - 1));
+    return op->form <= PW_FORM_LANES && op->count_or_mask && op->bytes <= 16 && power_of_two;
+}
 
 /* Codes a sound operation; its bytes, at most PW_OP_CODE_MOST. */
 size_t pw_op_encode(struct pw_op_coder *c, const struct pw_op *op, const uint64_t *words, uint8_t *out);
-
-/* Where the operation ends that begins at `at`; NULL when it is none, or does not end by `end`. */
-const uint8_t *pw_op_decode(struct pw_op_coder *c, const uint8_t *at, const uint8_t *end, struct pw_op *out_op,
-                            uint64_t out_words[PW_WARP_LANES]);
 
 #endif

@@ -11,7 +11,7 @@
 #define PW_TRACE_TRACE_H
 
 #include "sim/status.h"
-#include "trace/op_coder.h"
+#include "trace/op_decode.h"
 
 #include <stddef.h>
 
@@ -92,14 +92,15 @@ void pw_trace_launch_close(struct pw_trace_launch *l); /* NULL is fine */
 
 enum { PW_TRACE_SEGMENT_BYTES = 2048 /* of a warp's encoded operations that are at hand at one time */ };
 
-/* A place in a warp's operations. It owns nothing: it may be dropped at any time. */
+/* A place in a warp's operations. It owns nothing: it may be dropped at any time. It points to its own bytes: it must
+ * not be moved. */
 struct pw_trace_cursor {
     struct pw_trace_launch *launch;
     size_t piece; /* of its CTA, where the next segment is (trace/table.h) */
     uint32_t cta, warp;
-    uint32_t segment;      /* the next one, in the block's directory */
-    uint16_t read, filled; /* in `bytes` */
+    uint32_t segment; /* the next one, in the block's directory */
     bool ended;
+    const uint8_t *at, *end; /* of what has not been decoded, in `bytes` */
     struct pw_op_coder coder;
     uint8_t bytes[PW_TRACE_SEGMENT_BYTES];
 };
@@ -109,9 +110,29 @@ enum pw_trace_step { PW_TRACE_STEP_OP, PW_TRACE_STEP_END, PW_TRACE_STEP_FAILED }
 /* At the first operation of a warp; one that was not recorded has none. */
 void pw_trace_cursor_start(struct pw_trace_cursor *c, struct pw_trace_launch *l, uint32_t cta, uint32_t warp);
 
+/* Where the bytes at hand are used up: takes the next ones, if there are any. */
+enum pw_trace_step pw_trace_cursor_go_on(struct pw_trace_cursor *c, struct pw_error *err);
+/* The bytes at hand are no operation: says so, and ends. */
+void pw_trace_cursor_refuse(struct pw_trace_cursor *c, struct pw_error *err);
+
 /* The next operation, with its addresses in words (those behind the first). An exit, if one was recorded, is the last.
  * On PW_TRACE_STEP_FAILED, err says why. It runs on a small stack, but for struct pw_error, which has 4 KiB. */
-enum pw_trace_step pw_trace_cursor_next(struct pw_trace_cursor *c, struct pw_op *out_op,
-                                        uint64_t out_words[PW_WARP_LANES], struct pw_error *err);
+static inline enum pw_trace_step pw_trace_cursor_next(struct pw_trace_cursor *c, struct pw_op *out_op,
+                                                      uint64_t out_words[PW_WARP_LANES], struct pw_error *err)
+{
+    if (__builtin_expect(c->at == c->end, 0)) {
+        enum pw_trace_step step = pw_trace_cursor_go_on(c, err);
+        if (step != PW_TRACE_STEP_OP)
+            return step;
+    }
+    const uint8_t *at = pw_op_decode(&c->coder, c->at, c->end, out_op, out_words);
+    if (__builtin_expect(!at || (out_op->kind == PW_OP_EXIT && at != c->end), 0)) {
+        pw_trace_cursor_refuse(c, err);
+        return PW_TRACE_STEP_FAILED;
+    }
+    c->at = at;
+    c->ended = out_op->kind == PW_OP_EXIT;
+    return PW_TRACE_STEP_OP;
+}
 
 #endif

@@ -11,7 +11,7 @@ void pw_traceg_reader_init(struct pw_traceg_reader *r, const struct pw_traceg_he
     *r = (struct pw_traceg_reader){.line_numbers = h->line_numbers,
                                    .shared_base = h->shared_base,
                                    .local_base = h->local_base,
-                                   .upper_text = pw_scan_word("00000000")};
+                                   .last = {.upper = pw_scan_word("00000000"), .lower = pw_scan_word("00000000")}};
     pw_warp_ops_init(&r->ops, out);
     r->ops.whole_warps = h->binary_version && h->binary_version < 70;
 }
@@ -85,6 +85,8 @@ static const char *read_head(struct pw_traceg_reader *r, const char *at, struct 
 static void use_registers(struct pw_traceg_reader *r, const struct pw_traceg_instruction *in)
 {
     const struct pw_sass *s = &in->sass;
+    if (!pw_warp_ops_in_flight(&r->ops))
+        return;
     for (uint32_t i = 0; i < in->source_count; i++) {
         uint32_t count = i < PW_SASS_SOURCES ? s->sources[i] : 1;
         if (s->wide && i == 2)
@@ -95,32 +97,47 @@ static void use_registers(struct pw_traceg_reader *r, const struct pw_traceg_ins
         pw_warp_ops_use(&r->ops, in->results[i], s->results);
 }
 
+/* Hexadecimal digits, each with bit 4 set. */
+static const uint8_t digits[256] = {['0'] = 16, 17, 18, 19, 20, 21,         22, 23, 24, 25, ['A'] = 26,
+                                    27,         28, 29, 30, 31, ['a'] = 26, 27, 28, 29, 30, 31};
+
+enum { PREFIX = 2, HALF = 8, ALL = PREFIX + 2 * HALF, LAST_TWO = 16 /* bits of text */ };
+
 /* An address. Those of 16 digits, which the tracer writes in lists, mostly have the upper half of the one before. */
-static inline const char *read_address(struct pw_traceg_reader *r, const char *at, uint64_t *out)
+static const char *read_address(struct pw_traceg_address *last, const char *at, uint64_t *out)
 {
-    enum { PREFIX = 2, HALF = 8, ALL = PREFIX + 2 * HALF };
     uint64_t upper = pw_scan_word(at + PREFIX), lower = pw_scan_word(at + PREFIX + HALF);
-    if (at[0] == '0' && at[1] == 'x' && upper == r->upper_text && pw_scan_hex_digits(lower) == HALF) {
-        *out = r->upper | pw_scan_hex_value(lower, HALF);
-        return at + ALL;
-    }
-    const char *end = pw_scan_hex(at, out);
-    if (end == at + ALL && at[1] == 'x') {
-        r->upper_text = upper;
-        r->upper = *out & ~(uint64_t)UINT32_MAX;
-    }
+    const char *end = at + ALL;
+    if (at[0] == '0' && at[1] == 'x' && upper == last->upper && pw_scan_hex_digits(lower) == HALF)
+        *out = (last->value & ~(uint64_t)UINT32_MAX) | pw_scan_hex_value(lower, HALF);
+    else
+        end = pw_scan_hex(at, out);
+    if (end == at + ALL && at[1] == 'x')
+        *last = (struct pw_traceg_address){upper, lower, *out};
     return end;
+}
+
+/* Whether the address has all digits but the last two of the one before, as those of neighbouring lanes mostly do. */
+static inline bool read_near(const struct pw_traceg_address *last, const char *at, uint64_t *out)
+{
+    uint64_t upper = pw_scan_word(at + PREFIX), lower = pw_scan_word(at + PREFIX + HALF);
+    unsigned high = digits[(uint8_t)at[ALL - 2]], low = digits[(uint8_t)at[ALL - 1]];
+    *out = (last->value & ~(uint64_t)0xff) | (uint8_t)(high << 4) | (low & 15);
+    return ((upper ^ last->upper) | (lower ^ last->lower) << LAST_TWO) == 0 && high & low & 16 && at[0] == '0' &&
+           at[1] == 'x';
 }
 
 static const char *read_list(struct pw_traceg_reader *r, const char *at, uint32_t count)
 {
+    struct pw_traceg_address last = r->last;
     uint64_t all = 0;
     for (uint32_t i = 0; i < count; i++) {
-        at = next_field(read_address(r, at, &r->addresses[i]));
+        at = next_field(read_near(&last, at, &r->addresses[i]) ? at + ALL : read_address(&last, at, &r->addresses[i]));
         if (!at)
             return refuse(r, "there is not one hexadecimal address for each active lane");
         all |= r->addresses[i];
     }
+    r->last = last;
     return all >> PW_TRACE_ADDRESS_BITS ? refuse(r, "an address has more than 57 bits") : at;
 }
 

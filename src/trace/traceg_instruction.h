@@ -38,6 +38,11 @@ struct pw_traceg_head {
     struct pw_traceg_instruction in;
 };
 
+/* An address of 16 digits: eight of them, the other eight, and what they say. */
+struct pw_traceg_address {
+    uint64_t upper, lower, value;
+};
+
 struct pw_traceg_reader {
     struct pw_warp_ops ops;
     struct pw_sass_cache names;
@@ -47,8 +52,8 @@ struct pw_traceg_reader {
     uint32_t copy_mask;
     uint64_t copy_pc;
     uint64_t shared_base, local_base;
-    const char *problem;        /* of the line that was not understood */
-    uint64_t upper_text, upper; /* the upper half of the last address of 16 digits */
+    const char *problem; /* of the line that was not understood */
+    struct pw_traceg_address last;
     uint64_t addresses[PW_WARP_LANES];
     struct pw_traceg_head heads[PW_TRACEG_HEADS];
 };

@@ -82,6 +82,29 @@ void pw_warp_ops_affine(struct pw_warp_ops *o, const struct pw_sass *s, bool res
     write_op(o, access_op(o, s, result, mask, PW_FORM_AFFINE), (uint64_t[]){base, (uint64_t)stride});
 }
 
+static bool is_run(uint32_t mask)
+{
+    return !(mask & (mask + 1));
+}
+
+/* Whether the stride makes all addresses of lanes side by side; without a branch for each. */
+static bool run_fits(const uint64_t *addresses, uint32_t count, uint64_t stride)
+{
+    uint64_t other = 0;
+    for (uint32_t i = 1; i < count; i++)
+        other |= addresses[i] - addresses[i - 1] - stride;
+    return !other;
+}
+
+static bool lanes_fit(uint32_t mask, const uint64_t *addresses, uint64_t stride)
+{
+    uint32_t at = 0;
+    for (uint32_t left = mask; left; left &= left - 1, at++)
+        if (addresses[at] != addresses[0] + (uint32_t)__builtin_ctz(left) * stride)
+            return false;
+    return true;
+}
+
 /* Whether one stride makes all addresses. One lane alone has stride 0. */
 static bool find_stride(uint32_t mask, const uint64_t *addresses, int64_t *out)
 {
@@ -99,13 +122,8 @@ static bool find_stride(uint32_t mask, const uint64_t *addresses, int64_t *out)
     *out = stride;
     if (addresses[count - 1] != addresses[0] + (uint64_t)(31 - __builtin_clz(mask) - (int)first) * (uint64_t)stride)
         return false;
-    uint32_t at = 0;
-    for (uint32_t left = mask; left; left &= left - 1, at++) {
-        uint64_t lanes = (uint32_t)__builtin_ctz(left) - first;
-        if (addresses[at] != addresses[0] + lanes * (uint64_t)stride)
-            return false;
-    }
-    return true;
+    return is_run(mask >> first) ? run_fits(addresses, count, (uint64_t)stride)
+                                 : lanes_fit(mask >> first, addresses, (uint64_t)stride);
 }
 
 void pw_warp_ops_access(struct pw_warp_ops *o, const struct pw_sass *s, bool result, uint32_t mask,

@@ -74,6 +74,12 @@ static inline void pw_warp_ops_uncount(struct pw_warp_ops *o)
     o->run--;
 }
 
+/* Whether there are loads that one could wait for. */
+static inline bool pw_warp_ops_in_flight(const struct pw_warp_ops *o)
+{
+    return o->issued > o->completed;
+}
+
 /* The next instruction takes or fills `count` registers from `first` on. */
 static inline void pw_warp_ops_use(struct pw_warp_ops *o, uint32_t first, uint32_t count)
 {

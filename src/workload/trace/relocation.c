@@ -39,10 +39,18 @@ static uint32_t position_of(const struct pw_relocation *r, uint64_t address)
     return low;
 }
 
-const struct pw_moved_range *pw_relocation_find(const struct pw_relocation *r, uint64_t address)
+const struct pw_moved_range *pw_relocation_search(const struct pw_relocation *r, uint64_t address)
 {
     uint32_t at = position_of(r, address);
     return at < r->live_count && pw_moved_range_has(&r->live[at], address) ? &r->live[at] : NULL;
+}
+
+/* What is live has changed. */
+static void forget_found(struct pw_relocation *r)
+{
+    static const struct pw_moved_range none;
+    for (size_t i = 0; i < PW_RELOCATION_FOUND; i++)
+        r->found[i] = &none;
 }
 
 static void insert(struct pw_relocation *r, uint32_t at, struct pw_moved_range range)
@@ -50,6 +58,7 @@ static void insert(struct pw_relocation *r, uint32_t at, struct pw_moved_range r
     memmove(r->live + at + 1, r->live + at, (r->live_count - at) * sizeof *r->live);
     r->live[at] = range;
     r->live_count++;
+    forget_found(r);
 }
 
 void pw_relocation_add(struct pw_relocation *r, const struct pw_trace_event *a)
@@ -63,6 +72,7 @@ void pw_relocation_remove(struct pw_relocation *r, uint64_t address)
     uint32_t at = position_of(r, address);
     r->live_count--;
     memmove(r->live + at, r->live + at + 1, (r->live_count - at) * sizeof *r->live);
+    forget_found(r);
 }
 
 static bool share_a_piece(const struct pw_moved_range *low, const struct pw_moved_range *high)
@@ -95,7 +105,7 @@ static enum pw_status follow_lives(struct pw_relocation *r, uint32_t *parents, c
     for (size_t i = 0; i < count && status == PW_OK; i++) {
         if (events[i].kind == PW_TRACE_ALLOC)
             status = begin_life(r, parents, &events[i], err);
-        else if (events[i].kind == PW_TRACE_FREE && pw_relocation_find(r, events[i].address))
+        else if (events[i].kind == PW_TRACE_FREE && pw_relocation_search(r, events[i].address))
             pw_relocation_remove(r, events[i].address);
         else if (events[i].kind == PW_TRACE_FREE)
             status =
@@ -131,6 +141,7 @@ enum pw_status pw_relocation_create(struct pw_relocation *r, const struct pw_tra
                                     struct pw_error *err)
 {
     *r = (struct pw_relocation){0};
+    forget_found(r);
     for (size_t i = 0; i < count; i++)
         r->allocation_count += events[i].kind == PW_TRACE_ALLOC;
     size_t room = r->allocation_count + 1;

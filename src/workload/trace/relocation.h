@@ -24,12 +24,16 @@ struct pw_moved_range {
     uint64_t first, bytes, shift;
 };
 
+enum { PW_RELOCATION_FOUND = 64 };
+
 struct pw_relocation {
     struct pw_trace_group *groups;
     uint32_t *group_of; /* by allocation */
     uint32_t group_count, allocation_count;
     struct pw_moved_range *live; /* in order of address; they do not overlap */
     uint32_t live_count;
+    /* Live ranges that were asked for last, by some bits of the address. Where none was, one of no bytes. */
+    const struct pw_moved_range *found[PW_RELOCATION_FOUND];
 };
 
 /* Finds the groups. The events are a trace's, whose live allocations do not overlap; others are refused. */
@@ -41,13 +45,23 @@ void pw_relocation_release(struct pw_relocation *r);
 void pw_relocation_add(struct pw_relocation *r, const struct pw_trace_event *allocation);
 void pw_relocation_remove(struct pw_relocation *r, uint64_t address);
 
-/* The live allocation that an address lies in, or NULL. */
-const struct pw_moved_range *pw_relocation_find(const struct pw_relocation *r, uint64_t address);
-
 /* The replay's address for one within a range. */
 static inline bool pw_moved_range_has(const struct pw_moved_range *range, uint64_t address)
 {
     return address - range->first < range->bytes;
+}
+
+/* The live allocation that an address lies in, or NULL: by search, and as every access of a replay asks for it. */
+const struct pw_moved_range *pw_relocation_search(const struct pw_relocation *r, uint64_t address);
+static inline const struct pw_moved_range *pw_relocation_find(struct pw_relocation *r, uint64_t address)
+{
+    /* Kernels go over several arrays in step: large ones begin at multiples of 2 MiB, small ones lie side by side. */
+    const struct pw_moved_range **found = &r->found[(address >> 21 ^ address >> 14) % PW_RELOCATION_FOUND];
+    if (__builtin_expect(pw_moved_range_has(*found, address), 1))
+        return *found;
+    const struct pw_moved_range *range = pw_relocation_search(r, address);
+    *found = range ? range : *found;
+    return range;
 }
 
 #endif

@@ -22,7 +22,7 @@ struct parameters {
 /* What a kernel finds: the operations of its launch, and where addresses go. */
 struct launch {
     struct pw_trace_launch *trace;
-    const struct pw_relocation *relocation;
+    struct pw_relocation *relocation;
     const char *path;
     struct pw_error *err; /* for a kernel that fails: the stacks of warps are small */
 };
@@ -44,66 +44,83 @@ static bool fail_address(struct pw_warp *w, const struct launch *l, uint64_t add
     return false;
 }
 
-/* Moves one address per active lane. `near` is the range that was needed last. An access that goes on behind its range
- * begins at a multiple of its width, so that it stays in the page of its first byte: what lies behind the range may
- * have moved to somewhere else. */
-static bool move_lanes(struct pw_warp *w, const struct launch *l, struct pw_moved_range *near, uint64_t *words,
-                       uint32_t count, uint32_t bytes)
+/* Moves addresses of lanes that may lie in different allocations. An access that goes on behind its range begins at a
+ * multiple of its width, so that it stays in the page of its first byte: what lies behind the range may have moved to
+ * somewhere else. */
+static bool move_each_lane(struct pw_warp *w, const struct launch *l, uint64_t *words, uint32_t count, uint32_t bytes)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (__builtin_expect(!pw_moved_range_has(near, words[i]), 0)) {
-            const struct pw_moved_range *range = pw_relocation_find(l->relocation, words[i]);
-            if (!range)
-                return fail_address(w, l, words[i]);
-            *near = *range;
-        }
-        if (__builtin_expect(!pw_moved_range_has(near, words[i] + bytes - 1), 0))
+        const struct pw_moved_range *range = pw_relocation_find(l->relocation, words[i]);
+        if (!range)
+            return fail_address(w, l, words[i]);
+        if (__builtin_expect(!pw_moved_range_has(range, words[i] + bytes - 1), 0))
             words[i] &= ~(uint64_t)(bytes - 1);
-        words[i] += near->shift;
+        words[i] += range->shift;
     }
     return true;
 }
 
+/* An access at this offset from the beginning of a range lies within it, as the offset is at most `most`, if bit 63 is
+ * not set. So many accesses are asked about without a branch for each. */
+static inline uint64_t is_outside(uint64_t offset, uint64_t most)
+{
+    return offset | (most - offset);
+}
+
+static inline bool has_all(const struct pw_moved_range *range, const uint64_t *words, uint32_t count, uint32_t bytes)
+{
+    uint64_t first = range->first, most = range->bytes - bytes, outside = most;
+    for (uint32_t i = 0; i < count; i++)
+        outside |= is_outside(words[i] - first, most);
+    return !(outside >> 63);
+}
+
+/* Moves one address per active lane, which mostly lie in the same allocation. */
+static bool move_lanes(struct pw_warp *w, const struct launch *l, uint64_t *words, uint32_t count, uint32_t bytes)
+{
+    const struct pw_moved_range *range = pw_relocation_find(l->relocation, words[0]);
+    if (!range || !has_all(range, words, count, bytes))
+        return move_each_lane(w, l, words, count, bytes);
+    for (uint32_t i = 0; i < count; i++)
+        words[i] += range->shift;
+    return true;
+}
+
 /* Moves an affine access. One whose lanes do not all lie in one allocation becomes one of single addresses. */
-static bool move_affine(struct pw_warp *w, const struct launch *l, struct pw_moved_range *near, struct pw_op *op,
-                        uint64_t *words)
+static inline bool move_affine(struct pw_warp *w, const struct launch *l, struct pw_op *op, uint64_t *words)
 {
     uint32_t mask = op->count_or_mask;
     uint64_t base = words[0], stride = words[1];
-    uint64_t first = base + (uint32_t)__builtin_ctz(mask) * stride;
-    uint64_t last = base + (31 - (uint32_t)__builtin_clz(mask)) * stride;
-    uint64_t lowest = first < last ? first : last, end = (first < last ? last : first) + op->bytes - 1;
-    if (__builtin_expect(pw_moved_range_has(near, lowest) && pw_moved_range_has(near, end), 1)) {
-        words[0] = base + near->shift;
-        return true;
-    }
-    const struct pw_moved_range *range = pw_relocation_find(l->relocation, lowest);
-    if (range && pw_moved_range_has(range, end)) {
-        *near = *range;
-        words[0] = base + near->shift;
-        return true;
+    uint32_t lowest = (uint32_t)__builtin_ctz(mask), lanes = 31 - (uint32_t)__builtin_clz(mask) - lowest;
+    uint64_t first = base + lowest * stride;
+    const struct pw_moved_range *range = pw_relocation_find(l->relocation, first);
+    if (range) {
+        uint64_t offset = first - range->first, most = range->bytes - op->bytes;
+        uint64_t outside = most | is_outside(offset, most) | is_outside(offset + lanes * stride, most);
+        if (__builtin_expect(!(outside >> 63), 1)) {
+            words[0] = base + range->shift;
+            return true;
+        }
     }
     uint32_t count = 0;
     for (uint32_t m = mask; m; m &= m - 1)
         words[count++] = base + (uint32_t)__builtin_ctz(m) * stride;
     op->form = PW_FORM_LANES;
-    return move_lanes(w, l, near, words, count, op->bytes);
+    return move_each_lane(w, l, words, count, op->bytes);
 }
 
-static bool move(struct pw_warp *w, const struct launch *l, struct pw_moved_range *near, struct pw_op *op,
-                 uint64_t *words)
+static inline bool move(struct pw_warp *w, const struct launch *l, struct pw_op *op, uint64_t *words)
 {
     if (!pw_op_is_access(*op))
         return true;
-    return op->form == PW_FORM_AFFINE ? move_affine(w, l, near, op, words)
-                                      : move_lanes(w, l, near, words, pw_lane_count(op->count_or_mask), op->bytes);
+    return op->form == PW_FORM_AFFINE ? move_affine(w, l, op, words)
+                                      : move_lanes(w, l, words, pw_lane_count(op->count_or_mask), op->bytes);
 }
 
 static void replay_kernel(struct pw_warp *w, const void *arguments)
 {
     const struct launch *l = arguments;
     struct pw_trace_cursor cursor;
-    struct pw_moved_range near = {0};
     pw_trace_cursor_start(&cursor, l->trace, w->cta_index, w->index);
     for (;;) {
         uint64_t *at = pw_emit_room(w);
@@ -117,7 +134,7 @@ static void replay_kernel(struct pw_warp *w, const void *arguments)
             w->next_in_flight = op.loads_in_flight;
             return;
         }
-        if (!move(w, l, &near, &op, at + 1))
+        if (!move(w, l, &op, at + 1))
             return;
         pw_emitted(w, op);
     }
