@@ -158,7 +158,7 @@ static void pool_unrolled_row(struct pw_warp *w, const struct arguments *g, cons
 /* Instructions up to the comparison of the index, for the window's place, in front of rows, before a row, behind it,
  * before the store and behind it. */
 struct code {
-    uint32_t test, place, some, row, row_end, store, end, registers;
+    uint32_t test, place, some, row, row_end, store, end, registers, pace;
     void (*pool_row)(struct pw_warp *w, const struct arguments *g, const struct windows *win, uint32_t mask,
                      int64_t row, float largest[PW_WARP_LANES]);
 };
@@ -180,6 +180,7 @@ static const struct code codes[PW_CODE_COUNT] = {
                        .row_end = 10,
                        .end = 2,
                        .registers = 31,
+                       .pace = 3750,
                        .pool_row = pool_unrolled_row},
 };
 
@@ -288,6 +289,7 @@ static void maxpool_main(struct pw_host *h, const void *parameters)
                                      .grid = {(uint32_t)((outputs + THREADS - 1) / THREADS), 1, 1},
                                      .block = {THREADS, 1, 1},
                                      .registers = g.code->registers,
+                                     .pace = g.code->pace,
                                      .kernel = maxpool_kernel,
                                      .arguments = &g});
     if (pw_host_verifying(h) && g.top.data)

@@ -15,12 +15,12 @@ enum { THREADS = 64 };
 
 /* Instructions up to the comparison of the index, before the load, behind it, and from its use to the store. */
 struct code {
-    uint32_t test, load, flight, use, registers;
+    uint32_t test, load, flight, use, registers, pace;
 };
 
 static const struct code codes[PW_CODE_COUNT] = {
     [PW_CODE_DEFAULT] = {.test = 10, .load = 6, .flight = 3, .use = 2, .registers = 16},
-    [PW_CODE_SM_90] = {.test = 7, .load = 5, .flight = 1, .use = 1, .registers = 10},
+    [PW_CODE_SM_90] = {.test = 7, .load = 5, .flight = 1, .use = 1, .registers = 10, .pace = 6143},
 };
 
 struct parameters {
@@ -83,6 +83,7 @@ static void relu_main(struct pw_host *h, const void *parameters)
                                      .grid = {(uint32_t)((length + THREADS - 1) / THREADS), 1, 1},
                                      .block = {THREADS, 1, 1},
                                      .registers = g.code->registers,
+                                     .pace = g.code->pace,
                                      .kernel = relu_kernel,
                                      .arguments = &g});
     if (pw_host_verifying(h))

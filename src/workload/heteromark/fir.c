@@ -172,6 +172,7 @@ static void fir_main(struct pw_host *h, const void *parameters)
                                      .grid = {(uint32_t)((length + THREADS - 1) / THREADS), 1, 1},
                                      .block = {THREADS, 1, 1},
                                      .registers = p->code == PW_CODE_SM_90 ? 32 : 16,
+                                     .pace = p->code == PW_CODE_SM_90 ? 2642 : 0,
                                      .kernel = p->code == PW_CODE_SM_90 ? compiled_kernel : fir_kernel,
                                      .arguments = &g});
     if (pw_host_verifying(h) && g.output.data)

@@ -54,7 +54,8 @@ static void alu_main(struct pw_host *h, const void *parameters)
     if (pw_host_values(h))
         g.result = pw_host_keep(h, threads * sizeof *g.result);
     pw_host_plan(h, 1);
-    pw_grid_stride_launch(h, p, "alu", 16, alu_kernel, &g);
+    static const struct pw_grid_stride_code code = {.registers = 16};
+    pw_grid_stride_launch(h, p, "alu", &code, alu_kernel, &g);
 
     if (pw_host_verifying(h)) {
         uint64_t wrong = threads;

@@ -19,8 +19,15 @@ static const struct pw_grid_stride_code codes[PW_CODE_COUNT] = {
                          .use = 1,
                          .end = PW_GRID_STRIDE_STEP,
                          .registers = 16},
-    [PW_CODE_SM_90] =
-        {.none = 9, .first = 16, .again = 2, .index_flight = 1, .flight = 2, .use = 1, .end = 2, .registers = 16},
+    [PW_CODE_SM_90] = {.none = 9,
+                       .first = 16,
+                       .again = 2,
+                       .index_flight = 1,
+                       .flight = 2,
+                       .use = 1,
+                       .end = 2,
+                       .registers = 16,
+                       .pace = 4114},
 };
 
 struct parameters {
@@ -99,7 +106,7 @@ static void gather_main(struct pw_host *h, const void *parameters)
     for (uint64_t i = 0; index && i < g.n; i++)
         index[i] = (uint32_t)index_of(&g, i);
     pw_host_plan(h, 1);
-    pw_grid_stride_launch(h, &p->loop, "gather", g.code->registers, gather_kernel, &g);
+    pw_grid_stride_launch(h, &p->loop, "gather", g.code, gather_kernel, &g);
 
     if (pw_host_verifying(h)) {
         const float *c = g.c.data;

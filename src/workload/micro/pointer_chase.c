@@ -69,6 +69,7 @@ static void chase_main(struct pw_host *h, const void *parameters)
                                      .grid = {1, 1, 1},
                                      .block = {1, 1, 1},
                                      .registers = 8,
+                                     .pace = 4026,
                                      .kernel = chase_kernel,
                                      .arguments = &g});
     if (pw_host_verifying(h))

@@ -19,7 +19,8 @@ static const struct pw_grid_stride_code codes[PW_CODE_COUNT] = {
                          .use = 1,
                          .end = PW_GRID_STRIDE_STEP,
                          .registers = 16},
-    [PW_CODE_SM_90] = {.none = 9, .first = 17, .again = 2, .flight = 4, .use = 1, .end = 2, .registers = 14},
+    [PW_CODE_SM_90] =
+        {.none = 9, .first = 17, .again = 2, .flight = 4, .use = 1, .end = 2, .registers = 14, .pace = 3714},
 };
 
 struct parameters {
@@ -87,7 +88,7 @@ static void vecadd_main(struct pw_host *h, const void *parameters)
     protect(h, &g, chosen->protect);
     pw_host_plan(h, chosen->launches);
     for (uint32_t i = 0; i < chosen->launches; i++)
-        pw_grid_stride_launch(h, p, "vecadd", g.code->registers, vecadd_kernel, &g);
+        pw_grid_stride_launch(h, p, "vecadd", g.code, vecadd_kernel, &g);
 
     const float *c = g.c.data;
     if (pw_host_verifying(h) && a && b && c) {

@@ -22,7 +22,7 @@ struct code {
     uint32_t tile_end, end;
     uint32_t c, c_flight, c_use; /* before a load of C, behind it, and from its use to the store */
     uint32_t together;           /* loads of a group */
-    uint32_t registers;
+    uint32_t registers, pace;
 };
 
 enum { CODE_ESTIMATE, CODE_SM_90, CODE_COUNT };
@@ -49,7 +49,8 @@ static const struct code codes[CODE_COUNT] = {
                     .c_flight = 2,
                     .c_use = 1,
                     .together = 2,
-                    .registers = 40},
+                    .registers = 40,
+                    .pace = 3489},
 };
 
 struct parameters {
@@ -185,6 +186,7 @@ static void sgemm_main(struct pw_host *h, const void *parameters)
                                      .block = {TILE_N, TILE_HEIGHT, 1},
                                      .shared_bytes = TILE_HEIGHT * TILE_N * sizeof(float),
                                      .registers = g.code->registers,
+                                     .pace = g.code->pace,
                                      .kernel = sgemm_kernel,
                                      .arguments = &g});
     if (pw_host_verifying(h))

@@ -272,6 +272,7 @@ static void launch_all(struct pw_host *h, const struct arguments *g, uint32_t ro
                                          .grid = {(threads + block - 1) / block, 1, 1},
                                          .block = {block, 1, 1},
                                          .registers = 32,
+                                         .pace = 3553,
                                          .kernel = spmv_kernel,
                                          .arguments = g});
 }

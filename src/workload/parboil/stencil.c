@@ -207,6 +207,7 @@ static void stencil_main(struct pw_host *h, const void *parameters)
                          .block = {BLOCK_X, BLOCK_Y, 1},
                          .shared_bytes = TILE_X * BLOCK_Y * sizeof(float),
                          .registers = 32,
+                         .pace = 4706,
                          .kernel = stencil_kernel,
                          .arguments = &g});
         pw_swap_arrays(&g.from, &g.to);

@@ -106,6 +106,7 @@ static void convolution_main(struct pw_host *h, const void *parameters)
                                               (uint32_t)((rows + BLOCK_Y - 1) / BLOCK_Y), 1},
                                      .block = {BLOCK_X, BLOCK_Y, 1},
                                      .registers = 24,
+                                     .pace = 3870,
                                      .kernel = convolution_kernel,
                                      .arguments = &g});
     if (pw_host_verifying(h))

@@ -198,10 +198,10 @@ static void fdtd_main(struct pw_host *h, const void *parameters)
     static const struct {
         const char *name;
         pw_kernel_fn *kernel;
-        uint32_t registers;
-    } kernels[] = {{"fdtd_step1_kernel", step1_kernel, 14},
-                   {"fdtd_step2_kernel", step2_kernel, 14},
-                   {"fdtd_step3_kernel", step3_kernel, 18}};
+        uint32_t registers, pace;
+    } kernels[] = {{"fdtd_step1_kernel", step1_kernel, 14, 4376},
+                   {"fdtd_step2_kernel", step2_kernel, 14, 3705},
+                   {"fdtd_step3_kernel", step3_kernel, 18, 3777}};
     pw_host_plan(h, 3 * p->steps);
     for (g.step = 0; g.step < p->steps; g.step++)
         for (uint32_t k = 0; k < 3; k++)
@@ -210,6 +210,7 @@ static void fdtd_main(struct pw_host *h, const void *parameters)
                                                       (uint32_t)((nx + BLOCK_Y - 1) / BLOCK_Y), 1},
                                              .block = {BLOCK_X, BLOCK_Y, 1},
                                              .registers = kernels[k].registers,
+                                             .pace = kernels[k].pace,
                                              .kernel = kernels[k].kernel,
                                              .arguments = &g});
     if (pw_host_verifying(h))

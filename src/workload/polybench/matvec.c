@@ -96,6 +96,7 @@ void pw_matvec_launch(struct pw_host *h, const char *kernel, const struct pw_mat
                                      .grid = {(uint32_t)((sums_of(product) + CTA_THREADS - 1) / CTA_THREADS), 1, 1},
                                      .block = {CTA_THREADS, 1, 1},
                                      .registers = product->by_rows ? 16 : 18,
+                                     .pace = product->by_rows ? 4042 : 4518,
                                      .kernel = product->by_rows ? row_kernel : column_kernel,
                                      .arguments = product});
 }

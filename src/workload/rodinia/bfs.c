@@ -206,11 +206,13 @@ static void bfs_main(struct pw_host *h, const void *parameters)
                               .grid = {(g.nodes + threads - 1) / threads, 1, 1},
                               .block = {threads, 1, 1},
                               .registers = 22,
+                              .pace = 4789,
                               .kernel = visit_kernel,
                               .arguments = &s};
     struct pw_launch update = visit;
     update.name = "Kernel2";
     update.registers = 12;
+    update.pace = 4826;
     update.kernel = update_kernel;
     uint8_t *over = s.over.data;
     do {

@@ -281,6 +281,7 @@ static void backprop_main(struct pw_host *h, const void *parameters)
                                .block = {SIDE, SIDE, 1},
                                .shared_bytes = sizeof(struct tile),
                                .registers = 18,
+                               .pace = 4889,
                                .kernel = layerforward_kernel,
                                .arguments = &g};
     pw_host_plan(h, 2);
@@ -301,6 +302,7 @@ static void backprop_main(struct pw_host *h, const void *parameters)
     launch.name = "adjust_weights";
     launch.shared_bytes = 0;
     launch.registers = 30;
+    launch.pace = 4821;
     launch.kernel = adjust_weights_kernel;
     pw_launch(h, &launch);
     if (pw_host_verifying(h) && g.input.data && g.weights.data && g.delta.data && g.old_weights.data)

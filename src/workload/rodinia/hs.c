@@ -223,6 +223,7 @@ static void hotspot_main(struct pw_host *h, const void *parameters)
                                          .block = {BLOCK, BLOCK, 1},
                                          .shared_bytes = sizeof(struct tile),
                                          .registers = p->code == CODE_SM_90 ? 34 : 36,
+                                         .pace = p->code == CODE_SM_90 ? 4864 : 0,
                                          .kernel = hotspot_kernel,
                                          .arguments = &g});
         pw_swap_arrays(&g.from, &g.to);

@@ -252,6 +252,7 @@ static void launch_turn(struct pw_host *h, const struct pw_kmeans *g)
                                 .grid = {side * side, 1, 1},
                                 .block = {BLOCK, 1, 1},
                                 .registers = 28,
+                                .pace = 4179,
                                 .kernel = invert_kernel,
                                 .arguments = g};
     struct pw_launch heteromark = pw_kmeans_heteromark_swap(g);
@@ -265,6 +266,7 @@ static void launch_sort(struct pw_host *h, const struct pw_kmeans *g)
                                 .grid = {side, side, 1},
                                 .block = {BLOCK, 1, 1},
                                 .registers = 23,
+                                .pace = 3183,
                                 .kernel = point_kernel,
                                 .arguments = g};
     struct pw_launch heteromark = pw_kmeans_heteromark_compute(g);

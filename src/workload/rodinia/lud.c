@@ -428,6 +428,9 @@ static void lud_main(struct pw_host *h, const void *parameters)
     if (p->code == PW_CODE_SM_90) {
         diagonal.kernel = compiled_diagonal_kernel;
         perimeter.kernel = compiled_perimeter_kernel;
+        diagonal.pace = 6551;
+        perimeter.pace = 6268;
+        internal.pace = 3203;
     }
     uint32_t blocks = (uint32_t)(side / BLOCK);
     pw_host_plan(h, 3 * blocks - 2);

@@ -186,6 +186,7 @@ static void nw_main(struct pw_host *h, const void *parameters)
                                .block = {BLOCK, 1, 1},
                                .shared_bytes = sizeof(struct tile),
                                .registers = 32,
+                               .pace = 4558,
                                .kernel = upper_left_kernel,
                                .arguments = &g};
     pw_host_plan(h, 2 * g.blocks - 1);
@@ -195,6 +196,7 @@ static void nw_main(struct pw_host *h, const void *parameters)
     }
     launch.name = "needle_cuda_shared_2";
     launch.kernel = lower_right_kernel;
+    launch.pace = 4666;
     for (g.diagonal = g.blocks - 1; g.diagonal >= 1; g.diagonal--) {
         launch.grid.x = g.diagonal;
         pw_launch(h, &launch);

@@ -165,6 +165,7 @@ static void pathfinder_main(struct pw_host *h, const void *parameters)
                                          .block = {BLOCK, 1, 1},
                                          .shared_bytes = sizeof(struct line),
                                          .registers = 17,
+                                         .pace = 5410,
                                          .kernel = dynproc_kernel,
                                          .arguments = &g});
         pw_swap_arrays(&g.from, &g.to);

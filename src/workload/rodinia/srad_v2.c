@@ -23,7 +23,7 @@ enum { SHARED_1 = 6 * TILE * TILE * sizeof(float), SHARED_2 = 5 * TILE * TILE * 
 /* What the compiled kernels differ in. Of a sweep's parts, `flight` counts the instructions behind the loads, `use`
  * those from their use to the barrier. */
 struct code {
-    uint32_t registers[2];
+    uint32_t registers[2], pace[2];
     /* First sweep: of the pixel; of the coefficient at the tile's first and last rows, and elsewhere; before the stores
      * and before each of them. */
     uint32_t pixel_flight, rim, inner, stores, store;
@@ -61,6 +61,7 @@ static const struct code codes[PW_CODE_COUNT] = {
                          .difference = 1,
                          .sum = {PW_ARITHMETIC(4), PW_WAIT(0, 11), PW_STEPS_END}},
     [PW_CODE_SM_90] = {.registers = {24, 26},
+                       .pace = {4023, 3390},
                        .pixel_flight = 12,
                        .rim = 102,
                        .inner = 102,
@@ -344,15 +345,16 @@ static void verify(struct pw_host *h, const struct arguments *g, float *image, c
     pw_host_expect(h, wrong == pixels, "pixel %llu differs from the sequential diffusion", (unsigned long long)wrong);
 }
 
-static void launch(struct pw_host *h, const struct arguments *g, const char *name, pw_kernel_fn *kernel,
-                   uint32_t shared_bytes, uint32_t registers)
+/* The first or the second sweep. */
+static void launch(struct pw_host *h, const struct arguments *g, unsigned sweep)
 {
-    pw_launch(h, &(struct pw_launch){.name = name,
+    pw_launch(h, &(struct pw_launch){.name = sweep ? "srad_cuda_2" : "srad_cuda_1",
                                      .grid = {(uint32_t)(g->columns / TILE), (uint32_t)(g->rows / TILE), 1},
                                      .block = {TILE, TILE, 1},
-                                     .shared_bytes = shared_bytes,
-                                     .registers = registers,
-                                     .kernel = kernel,
+                                     .shared_bytes = sweep ? SHARED_2 : SHARED_1,
+                                     .registers = g->code->registers[sweep],
+                                     .pace = g->code->pace[sweep],
+                                     .kernel = sweep ? srad_2_kernel : srad_1_kernel,
                                      .arguments = g});
 }
 
@@ -386,8 +388,8 @@ static void srad_main(struct pw_host *h, const void *parameters)
     for (uint32_t i = 0; i < p->iterations; i++) {
         if (image)
             g.q0sqr = variance_of(&g, image, p->speckle);
-        launch(h, &g, "srad_cuda_1", srad_1_kernel, SHARED_1, g.code->registers[0]);
-        launch(h, &g, "srad_cuda_2", srad_2_kernel, SHARED_2, g.code->registers[1]);
+        launch(h, &g, 0);
+        launch(h, &g, 1);
     }
     if (initial)
         verify(h, &g, initial, p);

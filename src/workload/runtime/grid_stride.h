@@ -14,6 +14,7 @@ enum { PW_GRID_STRIDE_BEFORE = 5, PW_GRID_STRIDE_STEP = 3 };
  * the load of an index, behind the loads of a turn, from their use to the store, and behind the last store. */
 struct pw_grid_stride_code {
     uint8_t none, first, again, index_flight, flight, use, end, registers;
+    uint16_t pace; /* struct pw_launch */
 };
 
 /* First member of the parameters of such a workload. */
@@ -52,12 +53,14 @@ static inline uint64_t pw_grid_stride_elements(const struct pw_host *h, const st
 }
 
 static inline void pw_grid_stride_launch(struct pw_host *h, const struct pw_grid_stride *p, const char *name,
-                                         uint32_t registers, pw_kernel_fn *kernel, const void *arguments)
+                                         const struct pw_grid_stride_code *code, pw_kernel_fn *kernel,
+                                         const void *arguments)
 {
     pw_launch(h, &(struct pw_launch){.name = name,
                                      .grid = {p->ctas, 1, 1},
                                      .block = {p->warps * PW_WARP_LANES, 1, 1},
-                                     .registers = registers,
+                                     .registers = code->registers,
+                                     .pace = code->pace,
                                      .kernel = kernel,
                                      .arguments = arguments});
 }

@@ -165,6 +165,7 @@ static void black_scholes_main(struct pw_host *h, const void *parameters)
                                          .grid = {CTAS, 1, 1},
                                          .block = {THREADS, 1, 1},
                                          .registers = p->code == PW_CODE_SM_90 ? 39 : 20,
+                                         .pace = p->code == PW_CODE_SM_90 ? 3491 : 0,
                                          .kernel = p->code == PW_CODE_SM_90 ? compiled_kernel : black_scholes_kernel,
                                          .arguments = &g});
     if (pw_host_verifying(h))

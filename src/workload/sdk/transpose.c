@@ -18,7 +18,7 @@ enum { BLOCK = PW_TILE_WIDTH, SIDE = 4, TILE = BLOCK * SIDE, TILE_ROWS_OF_WARP =
 struct code {
     struct pw_step load[2 * SIDE + 2];
     uint8_t store[SIDE];
-    uint32_t registers;
+    uint32_t registers, pace;
 };
 
 static const struct code codes[PW_CODE_COUNT] = {
@@ -29,7 +29,8 @@ static const struct code codes[PW_CODE_COUNT] = {
     [PW_CODE_SM_90] = {.load = {PW_ACCESS(36, 0), PW_ACCESS(3, 1), PW_ACCESS(0, 2), PW_ACCESS(0, 3), PW_ARITHMETIC(13),
                                 PW_WAIT(3, 1), PW_WAIT(2, 1), PW_WAIT(1, 1), PW_WAIT(0, 2), PW_STEPS_END},
                        .store = {28, 2, 1, 0},
-                       .registers = 40},
+                       .registers = 40,
+                       .pace = 3068},
 };
 
 struct parameters {
@@ -120,6 +121,7 @@ static void transpose_main(struct pw_host *h, const void *parameters)
                                      .block = {BLOCK, BLOCK, 1},
                                      .shared_bytes = TILE * TILE * sizeof(uint32_t),
                                      .registers = g.code->registers,
+                                     .pace = g.code->pace,
                                      .kernel = transpose_kernel,
                                      .arguments = &g});
     if (pw_host_verifying(h))

@@ -19,7 +19,7 @@
 /* Instructions of a warp for which the loop has no turn, before the first loads, before later ones, behind two loads,
  * from their use on, and behind the last turn. */
 struct code {
-    uint32_t none, first, again, flight, use, end, registers;
+    uint32_t none, first, again, flight, use, end, registers, pace;
     struct pw_shoc_sum_code sum;
 };
 
@@ -38,6 +38,7 @@ static const struct code codes[PW_CODE_COUNT] = {
                        .flight = 2,
                        .use = 5,
                        .registers = 16,
+                       .pace = 4356,
                        .sum = {.taken = {7, 5}, .passed = {7, 5}, .store = 4}},
 };
 
@@ -121,6 +122,7 @@ static void reduction_main(struct pw_host *h, const void *parameters)
                                          .block = {PW_SHOC_THREADS, 1, 1},
                                          .shared_bytes = PW_SHOC_THREADS * sizeof(float),
                                          .registers = g.code->registers,
+                                         .pace = g.code->pace,
                                          .kernel = reduce_kernel,
                                          .arguments = &g});
     if (pw_host_verifying(h))

@@ -55,7 +55,7 @@ static const struct pw_step sm_90_right[] = {
  * behind the copy of the own columns, before the cells, and before each store. */
 struct code {
     const struct pw_step *own, *left, *right;
-    uint32_t before, own_end, left_before, right_before, cells, registers;
+    uint32_t before, own_end, left_before, right_before, cells, registers, pace;
     uint8_t store[ROWS];
 };
 
@@ -77,7 +77,8 @@ static const struct code codes[PW_CODE_COUNT] = {
                        .left_before = 5,
                        .right_before = 7,
                        .store = {66, 3, 18, 5, 29, 2, 22, 6, 21, 18, 5, 15, 5, 20, 3, 1},
-                       .registers = 40},
+                       .registers = 40,
+                       .pace = 2083},
 };
 
 struct parameters {
@@ -212,6 +213,7 @@ static void stencil2d_main(struct pw_host *h, const void *parameters)
                                          .block = {1, COLUMNS, 1},
                                          .shared_bytes = (ROWS + 2) * TILE_PITCH * sizeof(float),
                                          .registers = g.code->registers,
+                                         .pace = g.code->pace,
                                          .kernel = stencil_kernel,
                                          .arguments = &g});
         pw_swap_arrays(&g.data, &g.new_data);
