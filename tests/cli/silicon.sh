@@ -4,23 +4,26 @@ source "$(dirname "$0")/tap.sh"
 
 check 'the page is what the script writes, and the programs do what is recorded' \
   "$source_root/scripts/silicon" --check "$pagewalk"
-check 'no time is further off than 20%, and no hit rate of a program than 5 points' python3 - "$source_root" <<'PYTHON'
+check 'times and traffic are as near to the GPU as docs/silicon.md says' python3 - "$source_root" <<'PYTHON'
 import csv, sys
 def rows(path): return list(csv.DictReader(open(f"{sys.argv[1]}/data/{path}")))
 ours = {(r["program"], r["launch"]): r for r in rows("silicon.csv")}
-sums, errors = {}, []
+sums, errors = {}, {}
 for real in rows("hw/h200-programs.csv"):
     mine = ours[real["program"], real["launch"]]
-    errors.append(abs(int(mine["ns"]) / int(real["ns"]) - 1))
+    errors.setdefault(real["program"], []).append(abs(int(mine["ns"]) / int(real["ns"]) - 1))
     for side, row in (("real", real), ("mine", mine)):
-        for name in ("l1_load_sectors", "l1_load_hits", "l2_read_sectors", "l2_read_hits"):
+        for name in ("l1_load_sectors", "l1_load_hits", "l2_read_sectors", "l2_read_hits", "dram_read_bytes",
+                     "dram_write_bytes"):
             key = real["program"], side, name
             sums[key] = sums.get(key, 0) + int(row[name])
-assert max(errors) < 0.2 and sum(errors) / len(errors) < 0.12, (max(errors), sum(errors) / len(errors))
-for program in {key[0] for key in sums}:
-    for hits, sectors in (("l1_load_hits", "l1_load_sectors"), ("l2_read_hits", "l2_read_sectors")):
+for program, of_launches in errors.items():
+    assert max(of_launches) < 0.25 and sum(of_launches) / len(of_launches) < 0.12, (program, of_launches)
+    for hits, sectors, points in (("l1_load_hits", "l1_load_sectors", 1), ("l2_read_hits", "l2_read_sectors", 8)):
         real, mine = (100 * sums[program, side, hits] / sums[program, side, sectors] for side in ("real", "mine"))
-        assert abs(real - mine) < 5, (program, hits, real, mine)
+        assert abs(real - mine) < points, (program, hits, real, mine)
+real, mine = (sum(sums["pathfinder", side, f"dram_{what}_bytes"] for what in ("read", "write")) for side in ("real", "mine"))
+assert abs(mine / real - 1) < 0.1, (real, mine)
 PYTHON
 cp "$source_root/data/silicon.csv" was.csv
 check 'another machine is not recorded' eval \
