@@ -103,7 +103,7 @@ static void lanes_together_go_on_behind_a_branch_for_those_apart(void **state)
     struct pw_code_function f = {.instructions = code, .count = 5};
     uint32_t scratch[10];
     struct pw_code_run runs[4];
-    assert_int_equal(pw_code_way(&f, PW_CODE_ENTRY, 3, scratch, runs, 4), 1);
+    assert_int_equal(pw_code_way(&f, PW_CODE_ENTRY, 3, scratch, runs, 4, NULL), 1);
     assert_int_equal(runs[0].instructions, 3);
 }
 

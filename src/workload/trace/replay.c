@@ -60,6 +60,9 @@ static bool move_each_lane(struct pw_warp *w, const struct launch *l, uint64_t *
     return true;
 }
 
+/* No two addresses of a GPU are further apart. */
+#define FARTHEST (UINT64_C(1) << 57)
+
 /* An access at this offset from the beginning of a range lies within it, as the offset is at most `most`, if bit 63 is
  * not set. So many accesses are asked about without a branch for each. */
 static inline uint64_t is_outside(uint64_t offset, uint64_t most)
@@ -97,6 +100,7 @@ static inline bool move_affine(struct pw_warp *w, const struct launch *l, struct
     if (range) {
         uint64_t offset = first - range->first, most = range->bytes - op->bytes;
         uint64_t outside = most | is_outside(offset, most) | is_outside(offset + lanes * stride, most);
+        outside |= is_outside(stride + FARTHEST, 2 * FARTHEST); /* or the last lane could be back where the first is */
         if (__builtin_expect(!(outside >> 63), 1)) {
             words[0] = base + range->shift;
             return true;
