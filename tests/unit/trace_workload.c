@@ -139,8 +139,8 @@ static void what_a_trace_copies_is_in_the_l2_and_nothing_else(void **state)
     assert_true(reads[1] == reads[0] + 1);
 }
 
-/* A trace of version 2 with a checksum for every byte, but of a load that no writer makes: lane 1 is 2^63 behind lane 0,
- * where no GPU has memory, and lane 2 is back where lane 0 is. */
+/* A trace of version 2 with a checksum for every byte, but of a load that no writer makes: lane 1 is 2^63 behind lane
+ * 0, where no GPU has memory, and lane 2 is back where lane 0 is. */
 static void lanes_that_come_back_round_the_address_space_are_refused(void **state)
 {
     (void)state;

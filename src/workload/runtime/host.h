@@ -22,8 +22,8 @@ struct pw_launch {
     struct pw_dim3 grid, block;
     uint32_t shared_bytes; /* of a CTA */
     uint32_t registers;    /* per thread; 0: not limiting */
-    /* Cycles from one instruction of a warp to its next, in thousandths, told by its machine code (scripts/machine-code);
-     * 0: not known. */
+    /* Cycles from one instruction of a warp to its next, in thousandths, told by its machine code
+     * (scripts/machine-code); 0: not known. */
     uint32_t pace;
     pw_kernel_fn *kernel;
     const void *arguments; /* handed to every warp; must stay valid until pw_launch returns */
