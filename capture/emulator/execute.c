@@ -12,7 +12,7 @@ void unknown(const struct state *s, const char *what)
 
 static int64_t branch_distance(struct instruction i)
 {
-    int64_t high = (int64_t)(i.low >> 34 | (i.high & 0x3ffff) << 30) << 16 >> 16;
+    int64_t high = (int64_t)((i.low >> 34 | (i.high & 0x3ffff) << 30) << 16) >> 16;
     return high * 256 + bits(i, 16, 8);
 }
 
