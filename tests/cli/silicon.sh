@@ -29,4 +29,17 @@ cp "$source_root/data/silicon.csv" was.csv
 check 'another machine is not recorded' eval \
   '! "$source_root/scripts/silicon" --record --set l2.halves=off "$pagewalk" 2>said.txt && grep -q "not kept" said.txt &&
    cmp was.csv "$source_root/data/silicon.csv"'
+
+# refused TEXT LINES...: scripts/blind-check on a file of these lines ends with one that has the text.
+refused() {
+  local text=$1
+  shift
+  printf '%s\n' "$@" >counted.csv
+  "$source_root/scripts/blind-check" counted.csv "$pagewalk" >out.txt 2>said.txt && return 1
+  [ ! -s out.txt ] && [ "$(wc -l <said.txt)" = 1 ] && grep -qF -- "$text" said.txt || { cat out.txt said.txt; return 1; }
+}
+check 'blind-check names a missing column' refused 'no columns program, launch and ns' program,launch vecadd,0
+check 'blind-check names a program that is not there' refused 'no CUDA program nosuch' program,launch,ns nosuch,0,5
+check 'blind-check names what is no number' refused 'vecadd: launch = zero is no count' program,launch,ns vecadd,zero,5
+check 'blind-check names a file without rows' refused 'has no such program' program,launch,ns
 finish
