@@ -33,8 +33,8 @@ const struct pw_option pw_sm_options[] = {
      "Mean cycles between two instructions of one warp in a run of arithmetic; other warps may issue in between.",
      false},
     {"recorded_pace", PW_OPTION_BOOL, offsetof(struct pw_sm_config, recorded_pace), 0, 0, "off", "", NULL,
-     "A recorded launch whose machine code is known issues runs of arithmetic at the pace of that code instead of one "
-     "instruction in sm.issue_interval.",
+     "A launch whose machine code is known, from a trace or as its kernel says, issues runs of arithmetic at the pace "
+     "of that code instead of one instruction in sm.issue_interval.",
      false},
     {"barrier_latency", PW_OPTION_CYCLES, offsetof(struct pw_sm_config, barrier_latency), 0, 10000, "0", "cycles", NULL,
      "Cycles from the last arrival at a barrier until its warps go on, the shared memory they exchange included.",

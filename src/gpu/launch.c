@@ -5,12 +5,12 @@
  *
  * With l1d.carved, shared memory and the L1 data cache share one memory, as from Volta on. A launch gets the smallest
  * shared memory that the hardware knows in which as many of its CTAs have room as the largest could hold; the cache is
- * the rest. CUDA promises no more than that the driver chooses; that it does so without loss of occupancy is what the
- * guide's examples show. A launch that changes the division finds the cache empty, as all do with
+ * the rest. CUDA promises no more than that the driver chooses; that it does so without loss of occupancy is assumed.
+ * A launch that changes the division finds the cache empty, as all do with
  * l1d.launch_empties.
  *
- * The instructions of a run of arithmetic come sm.issue_interval apart, or with sm.recorded_pace as far apart as the
- * recorder has found them in the launch's machine code (capture/pace.h). */
+ * The instructions of a run of arithmetic come sm.issue_interval apart, or with sm.recorded_pace as far apart as they
+ * are in the launch's machine code (capture/pace.h), where a trace or a kernel says that. */
 #include "gpu/gpu_internal.h"
 
 uint32_t pw_launch_registers(const struct pw_gpu *g, const struct pw_launch *l)

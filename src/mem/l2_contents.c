@@ -8,7 +8,7 @@
  *
  * Concluded from an H200 (docs/silicon.md). Of 40 MB that pathfinder copies into its 60 MB, 21 MB are there when they
  * are read: most of what was copied first, little of what was copied last. Of 17 MB of fdtd's, 0.5 MB are missing.
- * What lies in the rest is not known; the driver clears memory when a program begins. */
+ * What lies in the rest is not known. */
 #include "mem/memory_internal.h"
 
 void pw_memory_forget_frame(struct pw_memory *m, unsigned app, pw_pfn frame)

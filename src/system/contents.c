@@ -3,7 +3,8 @@
  * A program whose host says how its arrays are filled (pw_filled: copied from the host, or set by a memset) has exactly
  * that passed through the L2, in that order, before the launch that follows. An array of which nothing is said counts
  * as copied whole before the first launch that can use it; so it seems on an H200 (docs/silicon.md), where hotspot
- * reads nothing of an array that the host never fills from DRAM. Pages that come on demand have no such past. */
+ * reads next to nothing of an array that the host never fills from DRAM. Pages that come on demand have no such
+ * past. */
 #include "sim/grow.h"
 #include "system/system.h"
 
