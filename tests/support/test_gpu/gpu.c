@@ -207,21 +207,27 @@ static void run_patch(const struct gpu_warp *w, Sanitizer_InstructionId instruct
     lanes_run(patch, &g, mask, &call);
 }
 
-void gpu_access(struct gpu_warp *w, unsigned number, enum gpu_access kind, unsigned bytes, unsigned mask,
+void gpu_access(struct gpu_warp *w, unsigned number, unsigned access, unsigned bytes, unsigned mask,
                 const uint64_t addresses[32])
 {
     static const char *const names[] = {"load", "store", "atomic", "load", "prefetch"};
     static const uint32_t flags[] = {SANITIZER_MEMORY_DEVICE_FLAG_READ, SANITIZER_MEMORY_DEVICE_FLAG_WRITE,
                                      SANITIZER_MEMORY_DEVICE_FLAG_READ | SANITIZER_MEMORY_DEVICE_FLAG_WRITE, 0,
                                      SANITIZER_MEMORY_DEVICE_FLAG_PREFETCH | SANITIZER_MEMORY_DEVICE_FLAG_READ};
+    enum gpu_access kind = access & (GPU_GENERIC - 1);
     fprintf(w->log, "%u %s %u", number, names[kind], bytes);
     for (unsigned i = 0; i < LANES; i++)
         if (mask >> i & 1)
             fprintf(w->log, " %u:%llx", i, (unsigned long long)addresses[i]);
     fputc('\n', w->log);
+    struct lanes_call call = {.bytes = bytes, .flags = flags[kind], .addresses = addresses};
     run_patch(w,
               kind == GPU_COPY_ASYNC ? SANITIZER_INSTRUCTION_MEMCPY_ASYNC : SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS,
-              number, mask, (struct lanes_call){.bytes = bytes, .flags = flags[kind], .addresses = addresses});
+              number, mask, call);
+    if (access & GPU_GENERIC) {
+        run_patch(w, SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, number, mask, call);
+        run_patch(w, SANITIZER_INSTRUCTION_LOCAL_MEMORY_ACCESS, number, mask, call);
+    }
 }
 
 void gpu_step(struct gpu_warp *w, unsigned number, enum gpu_step kind, unsigned mask)

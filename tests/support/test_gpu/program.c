@@ -74,10 +74,10 @@ static void mix(struct gpu_warp *w)
     fill(a, at(hash * 3), 0);
     gpu_access(w, 16, GPU_ATOMIC, 4, low, a);
     fill(a, GPU_WINDOW + 64, 4);
-    gpu_access(w, 20, GPU_LOAD, 4, p.lanes, a); /* through a generic pointer: all to shared memory */
+    gpu_access(w, 20, GPU_LOAD | GPU_GENERIC, 4, p.lanes, a); /* all to shared memory */
     for (unsigned i = 0; i < 32; i += 3)
         a[i] = at(hash + 8ULL * i);
-    gpu_access(w, 21, GPU_STORE, 4, p.lanes, a); /* some */
+    gpu_access(w, 21, GPU_STORE | GPU_GENERIC, 4, p.lanes, a); /* some */
     gpu_access(w, 22, GPU_PREFETCH, 4, p.lanes, a);
     fill(a, at(hash * 5), 16);
     gpu_access(w, 30, GPU_COPY_ASYNC, 16, p.lanes, a);
