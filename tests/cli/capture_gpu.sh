@@ -255,6 +255,11 @@ it_is_said_what_fails() {
     logged 'a module cannot be patched: its instructions' && logged 'left out: samples' &&
     logged 'libsanitizer-public.so' && logged 'with PwMatrix alone: exit code 1' && [ ! -e out/samples.tar ]
 }
+compiled_for() {
+  printf '#!/bin/sh\n%s\n' "$1" >smi && chmod +x smi && rm -rf built &&
+    make -n -C "$source_root/capture" BUILD="$work/built" CUDA="$work/cuda" NVIDIA_SMI="$work/smi" "${@:3}" \
+      "$work/built/pagewalk-capture.fatbin" >made 2>&1 && grep -qF -- "$2" made
+}
 without_the_api() {
   rm -r cuda/compute-sanitizer built
   measures 60 --only samples && logged 'no Compute Sanitizer API' && logged 'left out: samples'
@@ -262,6 +267,11 @@ without_the_api() {
 if command -v make >/dev/null; then
   unset PAGEWALK_SANITIZER
   make_toolkit
+  check 'patches are compiled for the GPUs at hand' \
+    compiled_for 'echo 9.0; echo 8.6; echo 9.0' 'arch=compute_86,code=sm_86 -gencode arch=compute_90,code=sm_90'
+  check 'or for those that are asked for' compiled_for 'echo 9.0' 'arch=compute_75,code=sm_75 -fatbin' ARCH=75
+  check 'without a GPU for 9.0, which is said' \
+    eval "compiled_for 'echo no devices were found; exit 9' 'built for 9.0; set ARCH' && grep -q code=sm_90 made"
   check 'capture/measure builds and records what can be' everything_is_recorded
   check 'it says what it can find out when nothing can be recorded' it_is_said_what_fails
   compgen -G '/usr/local/cuda*/compute-sanitizer' || check 'it goes on without the API' without_the_api
