@@ -69,6 +69,8 @@ static void make_image(struct gpu_module *m)
         uint32_t count = m->kernels[i].instructions;
         for (uint32_t k = 0; k < count; k++)
             code[k] = (struct instruction){k + 1 < count ? OTHER : EXIT_CODE, ALWAYS, 0, 0, 0};
+        if (m->kernels[i].copies_tensors)
+            code[1].opcode = TENSOR_LOAD_CODE;
         encode(image->code[i], code, count, 1);
         image->sections[i + 2] = (Elf64_Shdr){.sh_name = named,
                                               .sh_type = SHT_PROGBITS,

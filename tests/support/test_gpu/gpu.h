@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { GPU_MOST_KERNELS = 4 };
+enum { GPU_MOST_KERNELS = 5 };
 
 struct gpu_warp; /* of a kernel under way */
 
@@ -24,6 +24,7 @@ struct gpu_kernel {
     const char *name;
     void (*run)(struct gpu_warp *w);
     uint32_t instructions; /* of its code */
+    bool copies_tensors;   /* its second instruction is UTMALDG */
 };
 
 struct gpu_context;
