@@ -91,6 +91,20 @@ def record(name="recorded"):
         end()
 
 
+@contextlib.contextmanager
+def named(name):
+    """Memory that is allocated inside has the name in the trace; whether it is recorded stays as it is. As an NVTX range,
+    for frameworks that have none."""
+    library = recorder()
+    if library:
+        library.pagewalk_capture_push(str(name).encode())
+    try:
+        yield
+    finally:
+        if library:
+            library.pagewalk_capture_pop()
+
+
 class Layer:
     """Hooks of a layer whose forward passes are recorded; see record_layer."""
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from pagewalk_capture import record, record_layer  # noqa: E402, F401
+from pagewalk_capture import named, record, record_layer  # noqa: E402, F401
 
 
 def check(got, expected, tolerance=1e-2):
