@@ -116,7 +116,7 @@ static uint32_t shared_bytes_of(const struct pw_elf_image *m, const char *kernel
     return bytes < UINT32_MAX ? (uint32_t)bytes : 0;
 }
 
-/* Of bulk copies the API reports those from global memory alone; bit 10 is set in those to it. */
+/* Of bulk copies those from global memory are recorded; bit 10 is set in those to it. */
 static bool is_unseen_copy(uint64_t low, uint64_t high)
 {
     uint32_t op = low & 0x1ff;

@@ -162,7 +162,7 @@ check 'by the same names the next time' eval '"$pagewalk" trace cat t.pwt | sed 
 check 'without --names they have none' eval 'record 0 -- "${named[@]}" && [ "$(names | grep -c "^[0-9]* 0x[0-9a-f]*$")" = 9 ]'
 check 'kernels that copy tensors are named, and counted in the trace' \
   eval 'record 0 -- launch:tensors launch:add launch:tensors && [ "$(wc -l <.stderr)" = 3 ] &&
-    grep -q "incomplete: 2 launches .* lack that: tensors$" .stderr &&
+    grep -q "incomplete: 2 launches .* their kernels: tensors$" .stderr &&
     "$pagewalk" trace info t.pwt | grep -q "^recorded by .*, without tensor copies of 2 launches$"'
 check 'nothing is lost when the ring is full' recorded 0 --ring 64K -- launch:many:8,4:128 launch:mix:20,1:64
 check 'warps that are not followed through shared memory have the same instructions' \
