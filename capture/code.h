@@ -50,6 +50,8 @@ struct pw_code_function {
     struct pw_code_instruction *instructions;
     uint32_t count;
     uint32_t registers, shared_bytes; /* of a thread, and statically of a CTA; registers 0: not known */
+    bool
+        unseen_copies; /* it may access global memory by copies that are not recorded: of tensors, or to global memory */
 };
 
 struct pw_code {

@@ -85,4 +85,20 @@ CUDA
   [ $? = 3 ] && [ "$(grep -c 'emulator: .*odd.*is not known' err)" = 1 ]
 }
 check 'an instruction that is not known ends the run' unknown
+# A user's file, with a header beside it, in a folder whose name make and a shell would read otherwise.
+odd_folder() {
+  mkdir -p "$1" && printf '#include "common.h"\n#include "size.h"\n__global__ void fill(int *a) { a[threadIdx.x] = 1; }\n%s\n' \
+    'int main() { array<int> a(CTAS * 32); launch("fill", fill, CTAS, 32, 0, a.device); return finish("fill", 0); }' \
+    >"$1/mine.cu" && echo '#define CTAS 3' >"$1/size.h" || return 1
+  "$emulate" --counts counts.csv "$1/mine.cu" >out 2>err || { cat err; return 1; }
+  [ "$(column warp_instructions)" -gt 3 ] && [ ! -e ran ]
+}
+check 'a folder whose name has blanks, and is a command for make or a shell, is none' \
+  odd_folder 'a b$(shell touch ran)$$(touch ran)`touch ran`;touch ran;#%:'
+mistaken() {
+  mkdir -p 'c d' && echo 'nonsense' >'c d/wrong.cu'
+  "$emulate" 'c d/wrong.cu' >out 2>err
+  [ $? = 2 ] && grep -q '^c d/wrong.cu(' err && grep -q 'c d/wrong.cu cannot be built' err
+}
+check "a mistake in it is shown at the file's own place" mistaken
 finish
