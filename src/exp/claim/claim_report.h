@@ -12,6 +12,8 @@
 struct pw_claim_evidence {
     const char *figure; /* "mosaic/fig03" */
     enum pw_scope scope;
+    const char *version; /* of the project's own results (claim_kept.h), what measured them; NULL: the user's runs */
+    unsigned percent;    /* of the workloads, where it is not NULL */
     struct pw_claim_outcome outcome;
 };
 
