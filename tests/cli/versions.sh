@@ -7,6 +7,7 @@ cp -r "$source_root/src" "$source_root/include" . || exit 1
 cat >mutate.py <<'PYTHON'
 # changes(PATH, OLD, NEW): the parts whose digests are others when the last OLD of a file of the copy is NEW.
 import functools, importlib.machinery, importlib.util, pathlib, sys
+sys.path.insert(0, sys.argv[1] + "/scripts")
 loader = importlib.machinery.SourceFileLoader("core_version", sys.argv[1] + "/scripts/core-version")
 core_version = importlib.util.module_from_spec(importlib.util.spec_from_loader("core_version", loader))
 sys.dont_write_bytecode = True
