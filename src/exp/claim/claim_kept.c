@@ -123,9 +123,11 @@ void pw_claim_show_why(const struct pw_claim_score *scores, const struct pw_clai
                       t.decided, pw_counted(t.decided, "s", ""), t.of_them_hold, t.about_designs);
         if (t.by[PW_WEAK])
             pw_text_print(&line, "%zu %s weak, ", t.by[PW_WEAK], pw_counted(t.by[PW_WEAK], "is", "are"));
-        pw_text_print(&line, "%zu differ%s. ", t.by[PW_DIFFERS], pw_counted(t.by[PW_DIFFERS], "s", ""));
-        pw_text_print(&line, "%s%sSee %s.", t.by[PW_DIFFERS] ? w->why : "", t.by[PW_DIFFERS] ? " " : "", w->page);
+        pw_text_print(&line, "%zu differ%s.", t.by[PW_DIFFERS], pw_counted(t.by[PW_DIFFERS], "s", ""));
         pw_text_prose(out, 0, 2, line.bytes ? line.bytes : "");
+        line.length = 0;
+        pw_text_print(&line, "%s%sSee %s.", t.by[PW_DIFFERS] ? w->why : "", t.by[PW_DIFFERS] ? " " : "", w->page);
+        pw_text_prose(out, 2, 2, line.bytes ? line.bytes : "");
         pw_text_free(&line);
     }
 }
