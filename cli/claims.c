@@ -119,7 +119,7 @@ static bool decides_something(const struct findings *f)
     return false;
 }
 
-/* The runs of the store that is given, or of the first that decides something; the project's results where none does. */
+/* The runs of the store that is given, or of the first that decides anything; else the project's results. */
 static enum pw_status find(const struct arguments *a, struct findings *out, struct pw_error *err)
 {
     if (a->db)
@@ -207,7 +207,9 @@ const struct pw_cli_command pw_cli_claims_command = {
     .summary = "say which statements of the papers hold here",
     .details =
         "Papers are mosaic, mask, compression, uvm and gmmu-bypass; without one, all. Headlines, numbers and trends\n"
-        "are decided by figures (`pagewalk reproduce`), mechanisms and configurations by tests that name them\n"
+        "are decided by figures: by your runs (`pagewalk reproduce`), or else by what the project has measured, which\n"
+        "is shown with the version that measured it. Mechanisms and configurations are decided by tests that name "
+        "them\n"
         "(`scripts/test`). What holds with a design's baseline in its place too, or cannot fail, is \"weak\" and does "
         "not\n"
         "count as holding. What was not run stays \"not run\"; what the simulator leaves out is \"not modelled\", "

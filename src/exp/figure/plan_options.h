@@ -1,7 +1,7 @@
-/* The effective options of runs, and how many SMs their applications have: what a plan asks of src/system over and over.
+/* The effective options of runs, and how many SMs their applications have: what a plan asks src/system again and again.
  *
- * Reading a machine and a design takes far longer than all else that a plan does, and figures ask for the same few
- * again and again. So an answer is worked out once and found again by what was asked. */
+ * Reading a machine and a design takes far longer than all else that a plan does, and figures ask for the same few. So
+ * an answer is worked out once and found again by what was asked. */
 #ifndef PW_EXP_PLAN_OPTIONS_H
 #define PW_EXP_PLAN_OPTIONS_H
 
