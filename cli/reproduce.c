@@ -197,6 +197,10 @@ static int print_tables(const struct session *s)
                       holds, pw_counted(holds, "holds", "hold"), weak, pw_counted(weak, "is", "are"), differs,
                       pw_counted(differs, "differs", "differ"), claims - holds - weak - differs);
     pw_text_print(&text, "Results: %s\n", s->arguments->db);
+    if (weak)
+        pw_text_add(&text, "weak: holds with a design that does nothing, too.\n");
+    if (differs)
+        pw_text_print(&text, "Why what differs differs: pagewalk claims --why --db %s\n", s->arguments->db);
     return pw_cli_print(&text);
 }
 

@@ -28,7 +28,8 @@ numbers() { "$pagewalk" reproduce ./figure.yaml --db "$1" --json - ; }
 
 run reproduce ./figure.yaml --db undisturbed.db
 check 'a figure comes with its claims and a sum' eval \
-  '[ "$code" = 0 ] && grep -q "^  mosaic-fig03-4k-loss " .stdout && grep -q "^1 claim: 0 hold, 0 are weak, 1 differs, 0 not run. Results: undisturbed.db$" .stdout'
+  '[ "$code" = 0 ] && grep -q "^  mosaic-fig03-4k-loss " .stdout && grep -q "^1 claim: 0 hold, 0 are weak, 1 differs, 0 not run. Results: undisturbed.db$" .stdout &&
+  [ "$(tail -n 1 .stdout)" = "Why what differs differs: pagewalk claims --why --db undisturbed.db" ]'
 check 'the estimate comes first, and counts of one are singular' eval \
   'head -n 1 .stdout | grep -qE "^1 figure, 13 runs, 0 of them in the store; the rest takes about [0-9]+ s on [0-9]+ core" &&
    grep -qE "^./figure.yaml +13 runs +0 of 1 claim holds$" .stdout'
@@ -132,6 +133,7 @@ check 'a claim that holds with the baseline too is weak, with its value' eval \
 check 'one that does not holds; a metric that the baseline lacks is 0' grep -qE '^  mosaic-fig13-mosaic-coalesces +>50 +100.00 +0.000 +% +holds$' .stdout
 check 'one about another design has no null' grep -qE '^  mosaic-fig03-2m-within +<2 +0.000 +% +holds$' .stdout
 check 'the sum says how many are weak' grep -q '^3 claims: 2 hold, 1 is weak, 0 differ, 0 not run' .stdout
+check 'and what weak is' eval '[ "$(tail -n 1 .stdout)" = "weak: holds with a design that does nothing, too." ]'
 run reproduce ./null.yaml --db null.db --replace mosaic=gpu-mmu
 check 'the baseline in the place of the design holds nothing that is about the design' eval \
   'succeeds && grep -qE "near-ideal .* weak$" .stdout && grep -qE "mosaic-coalesces +>50 +0.000 +0.000 +% +differs$" .stdout'
