@@ -11,8 +11,8 @@
 static const char default_db[] = "pagewalk.db", default_log[] = "build-test/outcomes.csv";
 
 struct arguments {
-    const char *db, *log, *verdict, *kind;
-    bool list, tests, json;
+    const char *db, *log, *verdict, *kind, *json;
+    bool list, tests;
 };
 
 static const struct pw_cli_flag flags[] = {
@@ -20,7 +20,7 @@ static const struct pw_cli_flag flags[] = {
      "a line per claim: the paper's value, ours, the verdict, what decided it"},
     {0, "tests", PW_CLI_SWITCH, offsetof(struct arguments, tests), NULL,
      "which tests name which mechanism and config rows, which rows have none, and which are not modelled"},
-    {0, "json", PW_CLI_SWITCH, offsetof(struct arguments, json), NULL, "one JSON array, an object per claim"},
+    {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write one JSON array, an object per claim"},
     {0, "verdict", PW_CLI_TEXT, offsetof(struct arguments, verdict), "V",
      "only claims with this verdict: holds, weak, differs, not-run, not-modelled, out-of-scope"},
     {0, "kind", PW_CLI_TEXT, offsetof(struct arguments, kind), "K",
@@ -96,17 +96,24 @@ static enum pw_status read_store(const char *db, struct pw_claim_evidence **out,
     return status;
 }
 
-static void show(const struct arguments *a, const struct pw_claim_score *scores, const struct pw_claim_filter *filter,
-                 struct pw_text *out)
+struct view {
+    const struct arguments *arguments;
+    const struct pw_claim_score *scores;
+    const struct pw_claim_filter *filter;
+};
+
+static enum pw_status fill(void *context, bool json, struct pw_text *out, struct pw_error *err)
 {
-    if (a->json)
-        pw_claim_show_json(scores, filter, out);
-    else if (a->tests)
-        pw_claim_show_tests(scores, filter, out);
-    else if (a->list)
-        pw_claim_show_list(scores, filter, out);
+    const struct view *v = context;
+    if (json)
+        pw_claim_show_json(v->scores, v->filter, out);
+    else if (v->arguments->tests)
+        pw_claim_show_tests(v->scores, v->filter, out);
+    else if (v->arguments->list)
+        pw_claim_show_list(v->scores, v->filter, out);
     else
-        pw_claim_show_totals(scores, filter, out);
+        pw_claim_show_totals(v->scores, v->filter, out);
+    return pw_text_finish(out, err);
 }
 
 static int claims(const struct pw_cli_command *self, int argc, char **argv)
@@ -120,12 +127,14 @@ static int claims(const struct pw_cli_command *self, int argc, char **argv)
     argv[rest] = NULL;
     if (!read_filter(&a, rest, argv, &filter, &exit_code))
         return exit_code;
-    if (a.list + a.tests + a.json > 1)
+    if (a.list + a.tests + (a.json != NULL) > 1)
         return pw_cli_fail(PW_USER_ERROR, "claims takes one of --list, --tests and --json");
+    exit_code = pw_cli_check_json(a.json);
+    if (exit_code != PW_OK)
+        return exit_code;
     struct pw_test_log log = {0};
     struct pw_claim_evidence *evidence = NULL;
     size_t count = 0;
-    struct pw_text text = pw_cli_text();
     struct pw_claim_score *scores = calloc(pw_claim_count, sizeof *scores);
     enum pw_status status = scores ? PW_OK : pw_fail_memory(&err, "the claims");
     if (status == PW_OK)
@@ -134,12 +143,12 @@ static int claims(const struct pw_cli_command *self, int argc, char **argv)
         status = read_store(a.db ? a.db : default_db, &evidence, &count, &err);
     if (status == PW_OK) {
         pw_claim_decide(evidence, count, &log, scores);
-        show(&a, scores, &filter, &text);
+        exit_code = pw_cli_show(a.json, fill, &(struct view){&a, scores, &filter});
     }
     free(scores);
     free(evidence);
     pw_test_log_release(&log);
-    return status == PW_OK ? pw_cli_print(&text) : pw_cli_report(&err);
+    return status == PW_OK ? exit_code : pw_cli_report(&err);
 }
 
 const struct pw_cli_command pw_cli_claims_command = {

@@ -86,4 +86,12 @@ bool pw_cli_has_colour(int fd);
 /* Writes the text to standard output and frees it; the exit code. */
 int pw_cli_print(struct pw_text *text);
 
+/* --json FILE|- of the commands that look something up: the JSON goes to the file and the table to standard output, or
+ * with "-" only the JSON; with NULL only the table. */
+typedef enum pw_status pw_cli_fill(void *context, bool json, struct pw_text *out, struct pw_error *err);
+/* Whether the file can be written, asked before the work; the exit code. */
+int pw_cli_check_json(const char *path);
+/* Calls `fill` for the JSON, for the table or for each; the exit code. */
+int pw_cli_show(const char *path, pw_cli_fill *fill, void *context);
+
 #endif

@@ -18,10 +18,31 @@ for kind in machines designs workloads policies options metrics; do
   run list $kind
   check "list $kind" eval 'succeeds && [ "$(wc -l <.stdout)" -gt 1 ] && ! grep -q " $" .stdout'
   rows=$(($(wc -l <.stdout) - 1))
-  run list $kind --json
+  run list $kind --json -
   check "list $kind --json has the same entries" eval \
     'succeeds && [ "$(python3 -c "import json,sys; print(len(json.load(open(sys.argv[1]))))" .stdout)" = "$rows" ]'
 done
+"$pagewalk" trace record -q -w $small -o small.pwt
+for command in 'workload vecadd' 'trace info small.pwt' 'list designs' 'list designs --cost' 'show options' \
+  'claims mask --kind headline'; do
+  # The words are arguments.
+  # shellcheck disable=SC2086
+  run $command --json -
+  cp .stdout expected.json
+  # shellcheck disable=SC2086
+  run $command
+  cp .stdout expected.txt
+  # shellcheck disable=SC2086
+  run $command --json named.json
+  check "$command --json FILE writes what --json - prints, and prints its table" eval \
+    'succeeds && is_json expected.json && cmp expected.json named.json && cmp expected.txt .stdout'
+  # shellcheck disable=SC2086
+  fails "$command --json FILE that cannot be written" 2 'nowhere/x: cannot be created' $command --json nowhere/x
+  # shellcheck disable=SC2086
+  run $command --help
+  check "$command --help says so" grep -q -- '--json FILE|-' .stdout
+done
+rm -f small.pwt expected.json expected.txt named.json
 
 run run -m mosaic -d gpu-mmu -w $small --json -
 check '--json - prints nothing but JSON' eval 'succeeds && is_json .stdout'
@@ -54,7 +75,7 @@ missing = [f"{scope}.{n}" for scope in ("gpu0", "app0") for n in names if f"{sco
 assert not missing, missing
 PYTHON
 check 'every metric of a result is listed' eval \
-  '"$pagewalk" list metrics --json >metrics.json && python3 - first.json metrics.json' <<'PYTHON'
+  '"$pagewalk" list metrics --json - >metrics.json && python3 - first.json metrics.json' <<'PYTHON'
 import json, sys
 listed = {m["name"] for m in json.load(open(sys.argv[2]))}
 used = {n.split(".", 1)[1] for n in json.load(open(sys.argv[1]))["metrics"]}
@@ -73,7 +94,7 @@ check 'list designs --cost has a line for each design, and then one for each str
   'succeeds && grep -qE "^mask-cache .* 80 of 2097152 \(0.00381%\) +3 +80$" .stdout &&
    grep -qE "^mask-cache +cost.l2.walks.counters +640 bits " .stdout && ! grep -q " $" .stdout'
 "$pagewalk" run -q -m mosaic -d mask-cache -w $small --json cost.json
-run list designs --cost --json
+run list designs --cost --json -
 check 'the costs that list designs --cost --json has are metrics of a run' python3 - cost.json .stdout <<'PYTHON'
 import json, sys
 metrics = json.load(open(sys.argv[1]))["metrics"]
@@ -82,7 +103,7 @@ listed = {row["metric"]: row["value"] for row in json.load(open(sys.argv[2])) if
 assert listed == of_run and listed["cost.added"] == 80, (listed, of_run)
 PYTHON
 check 'every option of a result is listed' eval \
-  '"$pagewalk" list options --json >options.json && python3 - first.json options.json' <<'PYTHON'
+  '"$pagewalk" list options --json - >options.json && python3 - first.json options.json' <<'PYTHON'
 import json, sys
 listed = {o["name"] for o in json.load(open(sys.argv[2]))}
 used = set(json.load(open(sys.argv[1]))["options"])
@@ -201,7 +222,7 @@ wait $reader
 exec 3>&-
 check 'a named pipe is written, not replaced' eval 'succeeds && [ -p pipe ] && grep -q "^run,app,component" pipe.line'
 rm -f pipe
-{ "$pagewalk" list options --json; echo $? >.code; } 2>.stderr | :
+{ "$pagewalk" list options --json -; echo $? >.code; } 2>.stderr | :
 code=$(cat .code)
 check 'a closed pipe ends it silently, or everything was written before' eval \
   '[ "$code" = 0 ] || { [ "$code" = 141 ] && [ ! -s .stderr ]; }'

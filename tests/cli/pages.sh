@@ -19,7 +19,7 @@ for workload in vecadd:n=200000:ctas=8 gather:ctas=8:iterations=2:table=4MB HS:s
   check "$workload: --pages writes a file and nothing else" eval 'succeeds && [ ! -s .stdout ]'
   run run -w $workload --json without.json -q
   check "$workload: the log changes nothing in the result" cmp <(without_host with.json) <(without_host without.json)
-  "$pagewalk" workload $workload --json >profile.json 2>/dev/null
+  "$pagewalk" workload $workload --json - >profile.json 2>/dev/null
   check "$workload: the pages in the log are exactly those of the profile" python3 - <<'PYTHON'
 import csv, json
 rows = list(csv.DictReader(open("pages.csv")))

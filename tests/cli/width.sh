@@ -58,7 +58,7 @@ wrapped reproduce uvm/fig04 --db figures.db --each
 
 run list options
 check 'a pipe gets a line per entry' eval \
-  '[ "$(wc -l <.stdout)" = "$(($("$pagewalk" list options --json | python3 -c "import json, sys; print(len(json.load(sys.stdin)))") + 1))" ]'
+  '[ "$(wc -l <.stdout)" = "$(($("$pagewalk" list options --json - | python3 -c "import json, sys; print(len(json.load(sys.stdin)))") + 1))" ]'
 run run -w $three
 check 'and all columns of a table beside one another' grep -qE 'gpu0 +app0 +app1 +app2' .stdout
 for columns in 39 0 -80 many 80x ''; do
@@ -70,7 +70,7 @@ check 'policies of all families are listed' eval \
   '(for family in schedule TLB frame size compaction prefetch eviction DRAM; do grep -q "$family" .stdout || exit 1; done)'
 check 'every policy file is listed' python3 - "$pagewalk" "$source_root" <<'PYTHON'
 import json, pathlib, re, subprocess, sys
-listed = [e["name"] for e in json.loads(subprocess.check_output([sys.argv[1], "list", "policies", "--json"]))]
+listed = [e["name"] for e in json.loads(subprocess.check_output([sys.argv[1], "list", "policies", "--json", "-"]))]
 defined = [name.replace("_", "-") for file in pathlib.Path(sys.argv[2], "src/policy").glob("*/*.def")
            for name in re.findall(r'^\w+\((?:\w+, ")?([^")]+)"?\)', file.read_text(), re.M)]
 assert defined and sorted(listed) == sorted(defined), set(listed) ^ set(defined)
