@@ -80,6 +80,8 @@ int pw_cli_command_help(const struct pw_cli_command *command);
 /* An empty text for people, as wide as standard output is (0 where it is no terminal: tables are not wrapped) and in
  * colour where that is wanted. */
 struct pw_text pw_cli_text(void);
+/* Tables of texts and long names are wrapped in a pipe too. */
+void pw_cli_wrap(struct pw_text *text);
 /* Whether what goes there may have colours. */
 bool pw_cli_has_colour(int fd);
 

@@ -10,12 +10,14 @@
 #include <string.h>
 
 struct arguments {
-    bool cost;
+    bool cost, full;
     const char *json, *machine;
 };
 
 static const struct pw_cli_flag flags[] = {
     {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write it as one JSON array"},
+    {0, "long", PW_CLI_SWITCH, offsetof(struct arguments, full), NULL,
+     "machines: in a pipe a line for each, of any length"},
     {0, "cost", PW_CLI_SWITCH, offsetof(struct arguments, cost), NULL, "designs: what they add in storage"},
     {'m', "machine", PW_CLI_TEXT, offsetof(struct arguments, machine), "NAME|FILE.yaml[+…]",
      "--cost: on this machine (default mosaic)"},
@@ -156,9 +158,17 @@ static void add_titles(struct listing *l)
     add_row(l, &heading);
 }
 
+struct view {
+    const struct kind *kind;
+    bool wrapped; /* in a pipe too */
+};
+
 static enum pw_status fill(void *context, bool json, struct pw_text *out, struct pw_error *err)
 {
-    struct listing l = {.kind = context, .text = *out};
+    const struct view *v = context;
+    if (!json && v->wrapped)
+        pw_cli_wrap(out);
+    struct listing l = {.kind = v->kind, .text = *out};
     bool workloads = l.kind->kind == PW_LIST_WORKLOADS;
     l.table = (struct pw_table){.columns = 3U + !!l.kind->value + !!l.kind->range + 2U * workloads, .align = "l"};
     if (json)
@@ -198,13 +208,14 @@ static int list(const struct pw_cli_command *self, int argc, char **argv)
     status = pw_cli_check_json(a.json);
     if (status != PW_OK)
         return status;
-    return a.cost ? pw_cli_show(a.json, fill_costs, &a) : pw_cli_show(a.json, fill, (void *)kind);
+    struct view v = {kind, kind->kind == PW_LIST_MACHINES && !a.full}; /* they say what is assumed in whole sentences */
+    return a.cost ? pw_cli_show(a.json, fill_costs, &a) : pw_cli_show(a.json, fill, &v);
 }
 
 const struct pw_cli_command pw_cli_list_command = {
     .name = "list",
-    .usage =
-        "machines|designs|workloads|policies|options|metrics|figures [--json FILE|-] | designs --cost [-m MACHINE]",
+    .usage = "machines|designs|workloads|policies|options|metrics|figures [--json FILE|-] [--long] | designs --cost "
+             "[-m MACHINE]",
     .summary = "show what there is to choose from, set and read",
     .details = "",
     .flags = flags,

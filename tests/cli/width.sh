@@ -61,8 +61,26 @@ check 'a pipe gets a line per entry' eval \
   '[ "$(wc -l <.stdout)" = "$(($("$pagewalk" list options --json - | python3 -c "import json, sys; print(len(json.load(sys.stdin)))") + 1))" ]'
 run run -w $three
 check 'and all columns of a table beside one another' grep -qE 'gpu0 +app0 +app1 +app2' .stdout
+# Mangled names of kernels, and texts in columns.
+recorded=$source_root/examples/traces/transformer.pwt
+for command in "trace info $recorded" "workload -q trace:$recorded" 'list machines'; do
+  name=${command/$source_root\//}
+  # The words are arguments.
+  # shellcheck disable=SC2086
+  run $command
+  check "$name: 80 columns in a pipe" eval 'succeeds && fits 80 && ! grep -q "^ *_Z" .stdout'
+  # shellcheck disable=SC2086
+  run $command --long
+  check "$name: as many as it takes with --long" eval 'succeeds && grep -qE ".{90}" .stdout && ! grep -q "^ *_Z" .stdout'
+done
+run trace info "$recorded"
+check 'kernels have short names' grep -qE '^ +linear<…> ' .stdout
+run trace info "$recorded" --long
+check 'and with --long all of it' grep -qE '^ +void linear<0>\(' .stdout
+run workload -q "trace:$recorded" --long
+check 'in a profile too' grep -qE '^ +void linear<0>\(' .stdout
 for columns in 39 0 -80 many 80x ''; do
-  COLUMNS=$columns run list machines
+  COLUMNS=$columns run list options
   check "COLUMNS=$columns is not a width" eval 'succeeds && grep -qE ".{100}" .stdout'
 done
 COLUMNS=60 run list policies
