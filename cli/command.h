@@ -12,8 +12,11 @@ enum pw_cli_flag_kind {
     PW_CLI_SWITCH, /* bool */
     PW_CLI_TEXT,   /* const char *, given once */
     PW_CLI_NUMBER, /* uint64_t, at least 1, given once */
+    PW_CLI_ROWS,   /* uint64_t, as a number, or without a value PW_CLI_SOME_ROWS */
     PW_CLI_LIST,   /* struct pw_cli_list: may be given many times */
 };
+
+enum { PW_CLI_SOME_ROWS = 10 };
 
 struct pw_cli_list {
     const char **items; /* room for as many as there are arguments */

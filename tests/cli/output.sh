@@ -12,10 +12,10 @@ for help in 'help' '--help' '-h' 'help run' 'run --help' 'run -h' 'list --help' 
 done
 run run --help
 check 'help names every flag of run' eval \
-  'for f in machine design workload set seed json csv timeline timeline-limit pages pages-interval pages-limit quiet verify alone breakdown interval warmup kernels; do grep -q -- "--$f" .stdout || exit 1; done'
+  'for f in machine design workload set seed json csv timeline timeline-limit pages pages-interval pages-limit quiet verify alone breakdown all by-kernel long interval warmup kernels; do grep -q -- "--$f" .stdout || exit 1; done'
 
 for kind in machines designs workloads policies options metrics; do
-  run list $kind
+  run list $kind --long
   check "list $kind" eval 'succeeds && [ "$(wc -l <.stdout)" -gt 1 ] && ! grep -q " $" .stdout'
   rows=$(($(wc -l <.stdout) - 1))
   run list $kind --json -
@@ -47,10 +47,10 @@ rm -f small.pwt expected.json expected.txt named.json
 run run -m mosaic -d gpu-mmu -w $small --json -
 check '--json - prints nothing but JSON' eval 'succeeds && is_json .stdout'
 cp .stdout first.json
-check 'the result has the members of schema 1' python3 - first.json <<'PYTHON'
+check 'the result has the members of schema 2' python3 - first.json <<'PYTHON'
 import json, sys
 r = json.load(open(sys.argv[1]))
-assert r["schema"] == 1, r["schema"]
+assert r["schema"] == 2, r["schema"]
 for member in "version seed machine design options cycles nanoseconds apps metrics identities host".split():
     assert member in r, member
 assert (r["seed"], r["machine"], r["design"]) == (1, "mosaic", "gpu-mmu")
@@ -129,8 +129,8 @@ check 'a run to a file shows no progress bar' eval '! grep -q "\[#" .stderr'
 run run -w $small --quiet
 check '--quiet prints nothing' eval 'succeeds && [ ! -s .stdout ]'
 run run -w $small --csv -
-check '--csv - prints nothing but rows of six fields' eval \
-  'succeeds && python3 -c "import csv; rows = list(csv.reader(open(\".stdout\"))); assert rows[0] == \"run app component metric unit value\".split(); assert len(rows) > 20 and all(len(r) == 6 for r in rows)"'
+check '--csv - prints nothing but rows of seven fields' eval \
+  'succeeds && python3 -c "import csv; rows = list(csv.reader(open(\".stdout\"))); assert rows[0] == \"run app component metric unit value kernel\".split(); assert len(rows) > 20 and all(len(r) == 7 for r in rows)"'
 run run -w $small --json both.json --csv both.csv
 check 'JSON, CSV and the table in one run' eval 'succeeds && is_json both.json && [ -s both.csv ] && [ -s .stdout ]'
 run run -w $small --csv=equals.csv -q -mmosaic -dgpu-mmu

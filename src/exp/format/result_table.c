@@ -315,7 +315,7 @@ static void summary(const struct pw_result *r, struct pw_text *out)
     pw_text_add(out, "\n\n");
 }
 
-void pw_result_table(const struct pw_result *r, struct pw_text *out)
+void pw_result_table(const struct pw_result *r, const struct pw_result_view *view, struct pw_text *out)
 {
     struct view v = {.result = r, .l2_tlb = pw_result_has_l2_tlb(r)};
     struct pw_text header = {0};
@@ -345,8 +345,12 @@ void pw_result_table(const struct pw_result *r, struct pw_text *out)
             unit_section(&v, i);
     pw_text_add(out, "\n");
     pw_table_finish(&v.table, out);
-    if (!r->allocation_count)
-        return;
-    pw_text_add(out, "\n");
-    pw_allocation_table(r->allocations, r->allocation_count, "Allocations (pages of 4 KiB)", out);
+    if (r->allocation_count) {
+        pw_text_add(out, "\n");
+        pw_allocation_table(r->allocations, r->allocation_count, "Allocations (pages of 4 KiB)", out);
+    }
+    if (view->kernels) {
+        pw_text_add(out, "\n");
+        pw_kernel_table(r, view->kernels, view->full_names, out);
+    }
 }
