@@ -75,7 +75,7 @@ fails 'show options with a name' 2 'show options takes no "volta"; a machine is 
 fails 'show machine with a flag' 2 'they belong to `show options`' show machine volta --json -
 fails 'show options with a mistake' 2 "unknown option 'sm.cuont'" show options --set sm.cuont=1
 
-run list machines
+run list machines --long
 check 'list machines says that the TLBs of volta are not a real card'"'"'s' grep -qE "^volta .*TLBs and page walkers .*not a real V100's" .stdout
 COLUMNS=400 run run -m volta+mine.yaml -w $small
 check 'so does the head of a result' grep -qE "^note: TLBs and page walkers .*not a real V100's" .stdout
@@ -84,10 +84,10 @@ check 'a machine as its paper has it needs no note' eval '! grep -q "^note:" .st
 run run -m mine.yaml -w $small
 check 'a machine without a base says that the rest are defaults' grep -qE '^note: mine.yaml has no base' .stdout
 
-COLUMNS=400 run run -w $small --warmup 100 --set l2_tlb.mshrs=64 --json out.json
+COLUMNS=400 run run -w $small --warmup 100 --set l2_tlb.mshrs=64 --all --json out.json
 check 'the head of a result says how it was made' eval 'succeeds &&
   grep -qE "^machine mosaic, design gpu-mmu, seed 1, pagewalk [0-9.]+\+[0-9a-f]{12}$" .stdout &&
-  grep -qxF "command: pagewalk run -w $small --warmup 100 --set l2_tlb.mshrs=64 --json out.json" .stdout &&
+  grep -qxF "command: pagewalk run -w $small --warmup 100 --set l2_tlb.mshrs=64 --all --json out.json" .stdout &&
   grep -qxF "metrics leave out the first 100 cycles (--warmup)" .stdout'
 check 'so does the JSON' python3 - out.json "$pagewalk" <<'PYTHON'
 import json, subprocess, sys

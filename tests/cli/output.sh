@@ -124,7 +124,7 @@ run run -w gather:ctas=4:iterations=1:table=1MB --seed 7 --json seven.json -q
 check 'another seed gives another result' eval '! cmp -s <(sed "/\"seed\"/d" seven.json | without_host /dev/stdin) <(sed "/\"seed\"/d" eight.json | without_host /dev/stdin)'
 
 run run -w $small
-check 'a run shows a table' eval 'succeeds && grep -q "^Cost of translation" .stdout && grep -q "l1_tlb hit rate" .stdout'
+check 'a run shows a table' eval 'succeeds && grep -q "^Cost of translation" .stdout && grep -q "^  L1 TLB hit rate" .stdout'
 check 'a run to a file shows no progress bar' eval '! grep -q "\[#" .stderr'
 run run -w $small --quiet
 check '--quiet prints nothing' eval 'succeeds && [ ! -s .stdout ]'

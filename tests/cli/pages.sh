@@ -47,7 +47,7 @@ PYTHON
 done
 
 for design in ./demand.yaml ./batch.yaml; do
-  run run -m mosaic -d $design -w HS:side=512:iterations=3 --set uvm.memory=2MB --pages pages.csv --json r.json --csv r.csv
+  run run -m mosaic -d $design -w HS:side=512:iterations=3 --set uvm.memory=2MB --pages pages.csv --json r.json --csv r.csv --all
   check "$design: a run with demand paging shows its allocations" eval \
     'succeeds && grep -q "^Allocations" .stdout && grep -q "never used" .stdout'
   check "$design: allocations and batches add up to the metrics" python3 - <<'PYTHON'

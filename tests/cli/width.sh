@@ -44,8 +44,10 @@ for width in 80 100; do
 done
 width=80
 wrapped run -w $small --breakdown --verify
+wrapped run -w $small --all --verify
 three=$small,pointer_chase:hops=50:bytes=1MB,gather:ctas=4:iterations=1:table=1MB
 wrapped run -w $three --breakdown --alone
+wrapped run -w $three --all --alone --by-kernel
 wrapped run -m pascal -d uvm-tbn-tbn -w vecadd:n=100k
 wrapped advise -w vecadd:n=100k --memory 50% --db advise.db
 wrapped advise -w vecadd:n=100k --memory 50% --db advise.db -q
@@ -59,7 +61,7 @@ wrapped reproduce uvm/fig04 --db figures.db --each
 run list options
 check 'a pipe gets a line per entry' eval \
   '[ "$(wc -l <.stdout)" = "$(($("$pagewalk" list options --json - | python3 -c "import json, sys; print(len(json.load(sys.stdin)))") + 1))" ]'
-run run -w $three
+run run -w $three --all
 check 'and all columns of a table beside one another' grep -qE 'gpu0 +app0 +app1 +app2' .stdout
 # Mangled names of kernels, and texts in columns.
 recorded=$source_root/examples/traces/transformer.pwt
@@ -97,10 +99,10 @@ PYTHON
 run run -w $small --breakdown
 check '--breakdown comes before the counters' eval \
   '[ "$(grep -nE "^(Where the time|Cost of)" .stdout | cut -d: -f2 | cut -c1-5 | tr "\n" " ")" = "Where Cost  " ]'
-run run -w gather:table=1MB:ctas=4:iterations=1 --set l2_tlb.enabled=off --breakdown
+run run -w gather:table=1MB:ctas=4:iterations=1 --set l2_tlb.enabled=off --breakdown --all
 check 'a machine without an L2 TLB shows none' eval \
   'succeeds && ! grep -q "L2 TLB" .stdout && grep -q "l2_tlb.mshr_merges" .stdout && grep -q "to and from the walkers" .stdout'
-run run -w $small --verify
+run run -w $small --verify --all
 check 'one check holds' grep -qE ', 1 check of the workload.s result holds$|, [0-9]{2,} checks of the workload.s result hold$' .stdout
 fails 'one launch' 2 'has only 1 launch$' run -w $small --kernels 2
 
