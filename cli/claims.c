@@ -14,8 +14,8 @@ static const char default_log[] = "build-test/outcomes.csv";
 static const char *const default_dbs[] = {"pagewalk.db", "results/quickstart/pagewalk.db", NULL};
 
 struct arguments {
-    const char *db, *log, *verdict, *kind;
-    bool why, list, tests, json, project;
+    const char *db, *log, *verdict, *kind, *json;
+    bool why, list, tests, project;
 };
 
 /* What decides rows that figures decide: runs of a store, or what the project has measured. */
@@ -32,7 +32,7 @@ static const struct pw_cli_flag flags[] = {
      "a line per claim: the paper's value, ours, the verdict, what decided it"},
     {0, "tests", PW_CLI_SWITCH, offsetof(struct arguments, tests), NULL,
      "which tests name which mechanism and config rows, which rows have none, and which are not modelled"},
-    {0, "json", PW_CLI_SWITCH, offsetof(struct arguments, json), NULL, "one JSON array, an object per claim"},
+    {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write one JSON array, an object per claim"},
     {0, "verdict", PW_CLI_TEXT, offsetof(struct arguments, verdict), "V",
      "only claims with this verdict: holds, weak, differs, not-run, not-modelled, out-of-scope"},
     {0, "kind", PW_CLI_TEXT, offsetof(struct arguments, kind), "K",
@@ -152,19 +152,27 @@ static void show_score(const struct findings *f, const struct pw_claim_score *sc
     pw_claim_show_why(scores, filter, out);
 }
 
-static void show(const struct arguments *a, const struct findings *f, const struct pw_claim_score *scores,
-                 const struct pw_claim_filter *filter, struct pw_text *out)
+struct view {
+    const struct arguments *arguments;
+    const struct findings *findings;
+    const struct pw_claim_score *scores;
+    const struct pw_claim_filter *filter;
+};
+
+static enum pw_status fill(void *context, bool json, struct pw_text *out, struct pw_error *err)
 {
-    if (a->json)
-        pw_claim_show_json(scores, filter, out);
-    else if (a->tests)
-        pw_claim_show_tests(scores, filter, out);
-    else if (a->list)
-        pw_claim_show_list(scores, filter, out);
-    else if (a->why)
-        pw_claim_show_why(scores, filter, out);
+    const struct view *v = context;
+    if (json)
+        pw_claim_show_json(v->scores, v->filter, out);
+    else if (v->arguments->tests)
+        pw_claim_show_tests(v->scores, v->filter, out);
+    else if (v->arguments->list)
+        pw_claim_show_list(v->scores, v->filter, out);
+    else if (v->arguments->why)
+        pw_claim_show_why(v->scores, v->filter, out);
     else
-        show_score(f, scores, filter, out);
+        show_score(v->findings, v->scores, v->filter, out);
+    return pw_text_finish(out, err);
 }
 
 static int claims(const struct pw_cli_command *self, int argc, char **argv)
@@ -178,13 +186,15 @@ static int claims(const struct pw_cli_command *self, int argc, char **argv)
     argv[rest] = NULL;
     if (!read_filter(&a, rest, argv, &filter, &exit_code))
         return exit_code;
-    if (a.why + a.list + a.tests + a.json > 1)
+    if (a.why + a.list + a.tests + (a.json != NULL) > 1)
         return pw_cli_fail(PW_USER_ERROR, "claims takes one of --why, --list, --tests and --json");
     if (a.db && a.project)
         return pw_cli_fail(PW_USER_ERROR, "claims takes one of --db and --project");
+    exit_code = pw_cli_check_json(a.json);
+    if (exit_code != PW_OK)
+        return exit_code;
     struct pw_test_log log = {0};
     struct findings found = {0};
-    struct pw_text text = pw_cli_text();
     struct pw_claim_score *scores = calloc(pw_claim_count, sizeof *scores);
     enum pw_status status = scores ? PW_OK : pw_fail_memory(&err, "the claims");
     if (status == PW_OK)
@@ -193,12 +203,12 @@ static int claims(const struct pw_cli_command *self, int argc, char **argv)
         status = find(&a, &found, &err);
     if (status == PW_OK) {
         pw_claim_decide(found.items, found.count, &log, scores);
-        show(&a, &found, scores, &filter, &text);
+        exit_code = pw_cli_show(a.json, fill, &(struct view){&a, &found, scores, &filter});
     }
     free(scores);
     free(found.items);
     pw_test_log_release(&log);
-    return status == PW_OK ? pw_cli_print(&text) : pw_cli_report(&err);
+    return status == PW_OK ? exit_code : pw_cli_report(&err);
 }
 
 const struct pw_cli_command pw_cli_claims_command = {

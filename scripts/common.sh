@@ -18,7 +18,7 @@ build_release() { # [FOLDER MESON-OPTION...]
 # benchmarks of Mosaic and MASK run at a tenth of their size. $pagewalk is the program, build/pagewalk by default.
 small_workloads() {
   local name
-  "${pagewalk:-build/pagewalk}" list workloads --json | python3 -c 'import json, sys; print(*(w["name"] for w in json.load(sys.stdin)), sep="\n")' |
+  "${pagewalk:-build/pagewalk}" list workloads --json - | python3 -c 'import json, sys; print(*(w["name"] for w in json.load(sys.stdin)), sep="\n")' |
     while read -r name; do
       case "$name" in
         trace) ;; # what others have recorded

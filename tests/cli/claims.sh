@@ -34,7 +34,7 @@ assert ids(gone) and not ids(gone) & (ids(above) | ids(below))
 PYTHON'
 check '--tests names the case beside the row' eval \
   'grep -qE "^$tested +golden/machines +mosaic_is_the_machine_of_its_table_1$" .stdout'
-run claims --json --db none.db
+run claims --json - --db none.db
 check '--json has every row' eval 'succeeds && python3 - .stdout <<PYTHON
 import json, sys
 rows = json.load(open(sys.argv[1]))
@@ -43,7 +43,7 @@ assert {r["verdict"] for r in rows} == {"not run", "not modelled", "out of scope
 assert all((r["verdict"] == "not modelled") == ("reason" in r) for r in rows)
 assert all(r["ours"] == [] and r["claim"] and r["judge"] for r in rows)
 PYTHON'
-run claims --json uvm --kind headline
+run claims --json - uvm --kind headline
 check '--json takes the same choices' eval 'succeeds && [ "$(grep -c "\"id\"" .stdout)" = 2 ]'
 
 # What the project has measured is shown as such where nobody has run anything.
@@ -69,7 +69,7 @@ check 'nothing is written' only_files .
 run claims --list --kind headline
 check 'a line of the project names the version' eval \
   'succeeds && [ "$(grep -cE " (holds|weak|differs) .* full( \(20% of its workloads\))?, the project.s with [0-9a-f]{12}" .stdout)" = 18 ] && [ "$(grep -c "20% of its" .stdout)" = 8 ]'
-run claims --json mask --kind headline
+run claims --json - mask --kind headline
 check '--json too' eval 'succeeds && [ "$(grep -cE "\"measured_with\": \"[0-9a-f]{12}\"" .stdout)" = 4 ]'
 run claims --why
 check '--why has a reason and a page for every paper' eval 'succeeds && python3 - "$source_root" .stdout <<PYTHON
@@ -117,7 +117,7 @@ rm -r build-test
 fails 'unknown paper' 2 'unknown paper "mosiac"; did you mean "mosaic"' claims mosiac
 fails 'unknown kind' 2 'unknown kind of claim "trends"; did you mean "trend"' claims --kind trends
 fails 'unknown verdict' 2 'unknown verdict "hold"; did you mean "holds"' claims --list --verdict hold
-fails 'two forms at once' 2 'one of --why, --list, --tests and --json' claims --list --json
+fails 'two forms at once' 2 'one of --why, --list, --tests and --json' claims --list --json -
 fails 'missing log' 2 'nowhere.csv: cannot be read' claims --tests-log nowhere.csv
 printf 'test,case,outcome\nunit/x,y\n' >cut.csv
 fails 'log that was cut off' 2 'cut.csv:2: is no test,case,outcome' claims --tests-log cut.csv

@@ -11,7 +11,7 @@ import json, pathlib, re, subprocess, sys
 page = (pathlib.Path(sys.argv[1]) / "docs/workloads.md").read_text()
 counts = page.split("## Passes over the data")[0]
 listed = re.findall(r"^\| `([^`]+)` \|", counts, re.M)
-listing = json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json"]))
+listing = json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json", "-"]))
 names = [e["name"] for e in listing if e["suite"] != "recorded"]
 assert listed == names, (set(names) ^ set(listed), "are in one of the two only, or the order differs")
 PYTHON
@@ -71,14 +71,14 @@ check 'data/passes.csv has the programs of Mosaic, and passes as the workloads h
 import csv, json, math, pathlib, subprocess, sys
 lines = (pathlib.Path(sys.argv[1]) / "data/passes.csv").read_text().splitlines()
 originals = {row["program"]: row for row in csv.DictReader(line for line in lines if not line.startswith("#"))}
-workloads = json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json"]))
+workloads = json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json", "-"]))
 assert set(originals) == {w["name"] for w in workloads if "mosaic" in w["papers"]}
 kept = json.loads((pathlib.Path(sys.argv[1]) / "data/workloads.json").read_text())["profiles"]
 for w in workloads:
     if w["name"] not in originals:
         continue
     original, defaults = originals[w["name"]]["original"], {p["name"]: p["default"] for p in w["parameters"]}
-    run = [sys.argv[2], "workload", f"{w['name']}:scale=0.001", "--json"]
+    run = [sys.argv[2], "workload", f"{w['name']}:scale=0.001", "--json", "-"]
     parameter = json.loads(subprocess.check_output(run))["passes_parameter"]
     assert kept[w["name"]]["passes_parameter"] == parameter, w["name"]
     assert ("instructions" in defaults) == bool(parameter), w["name"]
@@ -119,7 +119,7 @@ assert f"{mean} off on average over six programs" in readme and f"the worst laun
 beside = speed.split("## Beside Accel-Sim")[1].split("\n## ")[0]
 ratios = [int(line.split("|")[7].strip().rstrip("x")) for line in beside.splitlines() if re.match(r"\| \w+-\d+ ", line)]
 assert f"{min(ratios):,} to {max(ratios):,} times Accel-Sim's on five kernels" in readme, (min(ratios), max(ratios))
-rows = json.loads(subprocess.check_output([sys.argv[2], "claims", "--project", "--json"]))
+rows = json.loads(subprocess.check_output([sys.argv[2], "claims", "--project", "--json", "-"]))
 decided = [row for row in rows if row["verdict"] in ("holds", "weak", "differs") and "figure" in row]
 new = [row for row in decided if "null" in row]
 holds = lambda rows: sum(row["verdict"] == "holds" for row in rows)

@@ -177,7 +177,7 @@ import json, pathlib, re, subprocess, sys
 def planned(*names):
     said = subprocess.check_output([sys.argv[1], "reproduce", *names, "--full", "--plan", "--db", "plan.db"], text=True)
     return int(re.match(r"(\d+) figures?,", said)[1])
-names = [f["name"] for f in json.loads(subprocess.check_output([sys.argv[1], "list", "figures", "--json"]))]
+names = [f["name"] for f in json.loads(subprocess.check_output([sys.argv[1], "list", "figures", "--json", "-"]))]
 decides = {name: "\nclaims:" in pathlib.Path(sys.argv[2], "experiments", name + ".yaml").read_text() for name in names}
 studies = [name for name in names if name.startswith("calibration/")]
 assert studies and not any(decides[name] for name in studies), studies

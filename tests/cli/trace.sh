@@ -34,13 +34,13 @@ check 'a trace of a trace replays as the trace does' cmp original.json copy.json
 run trace info hs.pwt --check
 check 'info shows program, allocations and launches' \
   eval 'succeeds && grep -q "HS:side=100:iterations=3" .stdout && grep -q "^Allocations: " .stdout && grep -q "^Launches: " .stdout'
-run trace info hs.pwt --json
+run trace info hs.pwt --json -
 cp .stdout info.json
 check 'info --json is JSON' eval 'succeeds && is_json info.json'
 check 'info counts instructions as the profile of the workload does' python3 - "$pagewalk" <<'PYTHON'
 import json, subprocess, sys
 info = json.load(open("info.json"))
-profile = json.loads(subprocess.run([sys.argv[1], "workload", "HS:side=100:iterations=3", "--json"], capture_output=True, check=True).stdout)
+profile = json.loads(subprocess.run([sys.argv[1], "workload", "HS:side=100:iterations=3", "--json", "-"], capture_output=True, check=True).stdout)
 launches = [l for l in profile["launches"] for _ in range(l["count"])]
 assert len(info["launches"]) == len(launches) > 0
 assert info["warp_instructions"] == sum(l["warp_instructions"] for l in profile["launches"])

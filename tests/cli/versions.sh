@@ -120,7 +120,7 @@ check 'every policy and program that the program lists has a digest' python3 - "
 import json, subprocess, sys
 said = subprocess.check_output([sys.argv[1] + "/scripts/core-version", sys.argv[1], "--list"], text=True)
 parts = {tuple(line.split()[:-1]) for line in said.splitlines()}
-listed = {("program", e["name"]) for e in json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json"]))}
+listed = {("program", e["name"]) for e in json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json", "-"]))}
 assert listed == {p for p in parts if p[0] == "program"}, listed ^ parts
 PYTHON
 
