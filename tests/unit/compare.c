@@ -168,6 +168,21 @@ static void let_go(struct pw_compare *c, struct pw_stored_run *runs)
     pw_compare_destroy(c);
 }
 
+static double slowdown(const struct pw_compare *c, size_t row, size_t reference)
+{
+    return pw_compare_number(c, row, (struct pw_compare_column){PW_COMPARE_SLOWDOWN, reference});
+}
+
+static double mean_slowdown(const struct pw_compare *c, size_t row)
+{
+    return pw_compare_mean(c, row, (struct pw_compare_column){PW_COMPARE_SLOWDOWN, 0});
+}
+
+static double due(const struct pw_compare *c, size_t row)
+{
+    return pw_compare_number(c, row, (struct pw_compare_column){PW_COMPARE_DUE, 0});
+}
+
 static void slowdowns_are_against_the_row_that_differs_in_the_design_alone(void **state)
 {
     (void)state;
@@ -182,13 +197,15 @@ static void slowdowns_are_against_the_row_that_differs_in_the_design_alone(void 
     /* Of each workload: ideal-tlb with 8 and 16 walkers, then gpu-mmu. */
     static const uint64_t cycles[] = {100, 200, 250, 300, 1000, 2000, 40000, 2000};
     struct pw_stored_run *runs = give_cycles(c, cycles, sizeof cycles / sizeof *cycles);
-    assert_true(pw_compare_slowdown(c, 0, 0) == 1 && pw_compare_slowdown(c, 1, 0) == 1);
-    assert_true(pw_compare_slowdown(c, 2, 0) == 2.5 && pw_compare_slowdown(c, 3, 0) == 1.5);
-    assert_true(pw_compare_slowdown(c, 6, 0) == 40 && pw_compare_slowdown(c, 7, 0) == 1);
-    assert_true(pw_compare_slowdown(c, 2, 1) == 1 && pw_compare_slowdown(c, 0, 1) == 0.4);
+    assert_true(slowdown(c, 0, 0) == 1 && slowdown(c, 1, 0) == 1);
+    assert_true(slowdown(c, 2, 0) == 2.5 && slowdown(c, 3, 0) == 1.5);
+    assert_true(slowdown(c, 6, 0) == 40 && slowdown(c, 7, 0) == 1);
+    assert_true(slowdown(c, 2, 1) == 1 && slowdown(c, 0, 1) == 0.4);
+    assert_true(due(c, 0) == 0 && due(c, 2) == 1 - 1 / 2.5 && due(c, 6) == 1 - 1.0 / 40);
+    assert_true(fabs(pw_compare_mean(c, 2, (struct pw_compare_column){PW_COMPARE_DUE, 0}) - 0.9) < 1e-12);
     /* The geometric mean of 2.5 and 40. */
-    assert_true(fabs(pw_compare_mean_slowdown(c, 2, 0) - 10) < 1e-12);
-    assert_true(fabs(pw_compare_mean_slowdown(c, 6, 0) - 10) < 1e-12);
+    assert_true(fabs(mean_slowdown(c, 2) - 10) < 1e-12);
+    assert_true(fabs(mean_slowdown(c, 6) - 10) < 1e-12);
     let_go(c, runs);
 }
 
@@ -201,11 +218,11 @@ static void what_has_no_run_has_no_numbers(void **state)
     struct pw_compare *c = create(&spec);
     static const uint64_t cycles[] = {0, 200, 300, 600};
     struct pw_stored_run *runs = give_cycles(c, cycles, sizeof cycles / sizeof *cycles);
-    assert_true(isnan(pw_compare_slowdown(c, 0, 0)) && isnan(pw_compare_slowdown(c, 1, 0)));
-    assert_true(pw_compare_slowdown(c, 3, 0) == 2);
-    assert_true(isnan(pw_compare_mean_slowdown(c, 1, 0)));
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++)
-        assert_true(isnan(pw_compare_measure(c, 0, m)));
+    assert_true(isnan(slowdown(c, 0, 0)) && isnan(slowdown(c, 1, 0)));
+    assert_true(slowdown(c, 3, 0) == 2);
+    assert_true(isnan(mean_slowdown(c, 1)));
+    for (size_t i = 0; i < c->column_count; i++)
+        assert_true(isnan(pw_compare_number(c, 0, c->columns[i])));
     struct pw_text csv = {0}, json = {0}, table = {0};
     pw_compare_csv(c, &csv);
     pw_compare_json(c, &json);
@@ -231,13 +248,14 @@ static void a_row_says_what_the_metrics_of_its_run_do(void **state)
         const char *name;
         double value;
     } numbers[] = {
-        {"gpu0.l1_tlb.hits", 3},      {"gpu0.l1_tlb.lookups", 4},   {"gpu0.l2_tlb.hits", 0},
-        {"gpu0.l2_tlb.lookups", 0},   {"gpu0.sm.issued", 4000},     {"gpu0.walk.count", 6},
-        {"gpu0.warp.barrier", 5},     {"gpu0.warp.data", 20},       {"gpu0.warp.dependency", 4},
-        {"gpu0.warp.far_fault", 0},   {"gpu0.warp.issue", 1},       {"gpu0.warp.l1_tlb", 2},
-        {"gpu0.warp.l2_tlb", 8},      {"gpu0.warp.lsu", 10},        {"gpu0.warp.lsu_full", 30},
-        {"gpu0.warp.not_chosen", 2},  {"gpu0.warp.paused", 0},      {"gpu0.warp.resident", 100},
-        {"gpu0.warp.walk_memory", 7}, {"gpu0.warp.walk_queue", 11},
+        {"gpu0.l1_tlb.hits", 3},       {"gpu0.l1_tlb.lookups", 4},  {"gpu0.l2_tlb.hits", 0},
+        {"gpu0.l2_tlb.lookups", 0},    {"gpu0.sm.issued", 4000},    {"gpu0.walk.count", 6},
+        {"gpu0.warp.barrier", 5},      {"gpu0.warp.data", 20},      {"gpu0.warp.dependency", 4},
+        {"gpu0.warp.far_fault", 0},    {"gpu0.warp.issue", 1},      {"gpu0.warp.l1_tlb", 2},
+        {"gpu0.warp.l2_tlb", 8},       {"gpu0.warp.lsu", 10},       {"gpu0.warp.lsu_full", 15},
+        {"gpu0.warp.lsu_full_tlb", 7}, {"gpu0.warp.lsu_tlb", 8},    {"gpu0.warp.not_chosen", 2},
+        {"gpu0.warp.paused", 0},       {"gpu0.warp.resident", 100}, {"gpu0.warp.walk_memory", 7},
+        {"gpu0.warp.walk_queue", 11},
     };
     enum { COUNT = sizeof numbers / sizeof *numbers };
     struct pw_stored_metric metrics[COUNT];
@@ -245,13 +263,15 @@ static void a_row_says_what_the_metrics_of_its_run_do(void **state)
         metrics[i] = (struct pw_stored_metric){(char *)numbers[i].name, numbers[i].value};
     c->runs[1]->metrics = metrics;
     c->runs[1]->metric_count = COUNT;
-    static const double expected[] = {0.75, NAN, 1.5, 0.12, 0, 0.2, 0.4, 0.02, 0.08, 0.11, 0.07, 0};
+    static const double expected[] = {250, 0,    2.5,  0.6,  0.75, NAN,  1.5,  0.12, 0,
+                                      0.2, 0.25, 0.15, 0.02, 0.08, 0.11, 0.07, 0};
     double sum = 0;
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++) {
-        double value = pw_compare_measure(c, 1, m);
-        if (isnan(expected[m]) ? !isnan(value) : fabs(value - expected[m]) > 1e-12)
-            fail_msg("%s is %g", pw_compare_measures[m].name, value);
-        sum += m >= PW_COMPARE_FIRST_SHARE ? value : 0;
+    assert_int_equal(c->column_count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < c->column_count; i++) {
+        double value = pw_compare_number(c, 1, c->columns[i]);
+        if (isnan(expected[i]) ? !isnan(value) : fabs(value - expected[i]) > 1e-12)
+            fail_msg("%s is %g", pw_compare_column_name(c->columns[i]), value);
+        sum += c->columns[i].kind >= PW_COMPARE_SHARE ? value : 0;
     }
     assert_true(fabs(sum - 1) < 1e-12); /* no state of warps is forgotten */
     let_go(c, runs);

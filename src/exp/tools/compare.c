@@ -167,6 +167,8 @@ static enum pw_status size_up(struct pw_compare *c, struct pw_error *err)
     if (rows > PW_COMPARE_MAX_RUNS)
         return pw_fail(err, PW_USER_ERROR, "these are more than %d runs; compare less at a time", PW_COMPARE_MAX_RUNS);
     c->row_count = (size_t)rows;
+    if (!pw_compare_list_columns(c))
+        return no_memory(err);
     struct pw_compare_private *p = c->private;
     p->place_count = s->machine_count * c->design_count * c->values_count;
     p->pairs = calloc(c->values_count * c->setting_count + 1, sizeof *p->pairs);
@@ -357,6 +359,7 @@ void pw_compare_destroy(struct pw_compare *c)
     free(p->number);
     free(p);
     free(c->settings);
+    free(c->columns);
     free(c->designs);
     free(c->references);
     free(c->jobs);

@@ -34,6 +34,8 @@ struct pw_compare {
     size_t *references;   /* where they are in designs */
     struct pw_setting *settings;
     size_t setting_count;
+    struct pw_compare_column *columns; /* of numbers, in the order of files */
+    size_t column_count;
     size_t values_count; /* combinations of the settings' values; the last setting changes first */
     size_t row_count;
     size_t job_count;
@@ -58,24 +60,33 @@ const char *pw_compare_value(const struct pw_compare *c, size_t values, size_t s
 /* The run behind a row, in jobs and runs. */
 size_t pw_compare_job(const struct pw_compare *c, size_t row);
 
-/* compare_measure.c: what a row says. Numbers that are not known, for want of a run or of lookups, are NAN. */
-enum pw_compare_measure {
+/* compare_measure.c: what a row says. Numbers that are not known, for want of a run or of lookups, are NAN. Rates and
+ * shares are fractions of 1. */
+enum pw_compare_kind {
+    PW_COMPARE_CYCLES,
+    PW_COMPARE_NANOSECONDS,
+    PW_COMPARE_SLOWDOWN, /* the row's cycles by those of a reference */
+    PW_COMPARE_DUE,      /* the part of its cycles that ideal-tlb, a reference, does not need */
     PW_COMPARE_L1_HITS,
     PW_COMPARE_L2_HITS,
     PW_COMPARE_WALKS,
-    PW_COMPARE_FIRST_SHARE, /* of the time of warps, one for each cause */
-    PW_COMPARE_MEASURE_COUNT = PW_COMPARE_FIRST_SHARE + 9
+    PW_COMPARE_SHARE, /* of the time of warps, by cause: */
+    PW_COMPARE_WAIT,  /* one that is a wait for translation */
+    PW_COMPARE_KIND_COUNT
 };
-/* In files: "l1_tlb_hit_rate", "share.walk". Over a column: two lines. Rates and shares are fractions of 1. */
-struct pw_compare_measure_name {
-    const char *name, *above, *below;
+struct pw_compare_column {
+    enum pw_compare_kind kind;
+    size_t number; /* of the reference, or of the cause */
 };
-extern const struct pw_compare_measure_name pw_compare_measures[PW_COMPARE_MEASURE_COUNT];
-double pw_compare_measure(const struct pw_compare *c, size_t row, enum pw_compare_measure measure);
-/* The row's cycles by those of the reference. */
-double pw_compare_slowdown(const struct pw_compare *c, size_t row, size_t reference);
-/* The geometric mean over all workloads of the slowdowns at this row's place. */
-double pw_compare_mean_slowdown(const struct pw_compare *c, size_t row, size_t reference);
+bool pw_compare_list_columns(struct pw_compare *c);
+/* In files: "slowdown", "l1_tlb_hit_rate", "walk". Over a column of a table: two lines. */
+const char *pw_compare_column_name(struct pw_compare_column column);
+const char *pw_compare_column_above(struct pw_compare_column column);
+const char *pw_compare_column_below(const struct pw_compare *c, struct pw_compare_column column);
+double pw_compare_number(const struct pw_compare *c, size_t row, struct pw_compare_column column);
+/* The geometric mean over all workloads at this row's place, of slowdowns and what is made of them; NAN for others. */
+bool pw_compare_has_mean(struct pw_compare_column column);
+double pw_compare_mean(const struct pw_compare *c, size_t row, struct pw_compare_column column);
 
 /* compare_table.c: for people, at most `columns` wide where that is possible. */
 void pw_compare_table(const struct pw_compare *c, struct pw_text *out);

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-static const struct pw_stored_run *run_of(const struct pw_compare *c, size_t row)
+static bool is_share(struct pw_compare_column column)
 {
-    return c->runs[pw_compare_job(c, row)];
+    return column.kind == PW_COMPARE_SHARE || column.kind == PW_COMPARE_WAIT;
 }
 
 static void csv_real(struct pw_text *out, double value)
@@ -27,42 +27,40 @@ static void csv_field(struct pw_text *out, const char *text)
     pw_text_csv_field(out, text);
 }
 
+/* "slowdown.ideal-tlb", "share.walk", "cycles" */
+static void csv_name(const struct pw_compare *c, struct pw_compare_column column, struct pw_text *out)
+{
+    struct pw_text name = {0};
+    if (is_share(column))
+        pw_text_add(&name, "share.");
+    pw_text_add(&name, pw_compare_column_name(column));
+    if (column.kind == PW_COMPARE_SLOWDOWN)
+        pw_text_print(&name, ".%s", c->spec.references[column.number]);
+    csv_field(out, name.bytes ? name.bytes : "");
+    pw_text_free(&name);
+}
+
 static void csv_header(const struct pw_compare *c, struct pw_text *out)
 {
     pw_text_add(out, "machine,design,workload,seed");
     for (size_t k = 0; k < c->setting_count; k++)
         csv_field(out, c->settings[k].key);
-    pw_text_add(out, ",cycles,nanoseconds");
-    for (size_t i = 0; i < c->spec.reference_count; i++) {
-        struct pw_text name = {0};
-        pw_text_print(&name, "slowdown.%s", c->spec.references[i]);
-        csv_field(out, name.bytes ? name.bytes : "");
-        pw_text_free(&name);
-    }
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++)
-        csv_field(out, pw_compare_measures[m].name);
+    for (size_t i = 0; i < c->column_count; i++)
+        csv_name(c, c->columns[i], out);
     pw_text_add(out, "\n");
 }
 
 static void csv_row(const struct pw_compare *c, size_t row, struct pw_text *out)
 {
     struct pw_compare_place p = pw_compare_place(c, row);
-    const struct pw_stored_run *r = run_of(c, row);
     pw_text_csv_field(out, c->spec.machines[p.machine]);
     csv_field(out, c->designs[p.design]);
     csv_field(out, c->spec.workloads[p.workload]);
     pw_text_print(out, ",%llu", (unsigned long long)c->spec.seeds[p.seed]);
     for (size_t k = 0; k < c->setting_count; k++)
         csv_field(out, pw_compare_value(c, p.values, k));
-    if (r)
-        pw_text_print(out, ",%llu", (unsigned long long)r->cycles);
-    else
-        pw_text_add(out, ",");
-    csv_real(out, r ? r->nanoseconds : NAN);
-    for (size_t i = 0; i < c->spec.reference_count; i++)
-        csv_real(out, pw_compare_slowdown(c, row, i));
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++)
-        csv_real(out, pw_compare_measure(c, row, m));
+    for (size_t i = 0; i < c->column_count; i++)
+        csv_real(out, pw_compare_number(c, row, c->columns[i]));
     pw_text_add(out, "\n");
 }
 
@@ -95,51 +93,44 @@ static void json_place(const struct pw_compare *c, const struct pw_compare_place
     pw_text_add(out, "}");
 }
 
-typedef double slowdown(const struct pw_compare *c, size_t row, size_t reference);
+typedef double number(const struct pw_compare *c, size_t row, struct pw_compare_column column);
 
-static void json_slowdowns(const struct pw_compare *c, size_t row, slowdown *of, struct pw_text *out)
+/* A member for each column, or each that has a mean; slowdowns and shares are objects. */
+static void json_numbers(const struct pw_compare *c, size_t row, number *of, bool means, struct pw_text *out)
 {
-    pw_text_add(out, ", \"slowdown\": {");
-    for (size_t i = 0; i < c->spec.reference_count; i++) {
-        pw_text_add(out, i ? ", " : "");
-        pw_text_json_string(out, c->spec.references[i]);
+    static const char slowdowns[] = "slowdown", shares[] = "share";
+    const char *open = NULL;
+    if (!c->spec.reference_count)
+        pw_text_add(out, ", \"slowdown\": {}");
+    for (size_t i = 0; i < c->column_count; i++) {
+        struct pw_compare_column column = c->columns[i];
+        if (means && !pw_compare_has_mean(column))
+            continue;
+        const char *object = column.kind == PW_COMPARE_SLOWDOWN ? slowdowns : is_share(column) ? shares : NULL;
+        if (open && open != object)
+            pw_text_add(out, "}");
+        pw_text_add(out, ", ");
+        if (object && open != object)
+            pw_text_print(out, "\"%s\": {", object);
+        pw_text_json_string(out, column.kind == PW_COMPARE_SLOWDOWN ? c->spec.references[column.number]
+                                                                    : pw_compare_column_name(column));
         pw_text_add(out, ": ");
-        pw_text_real(out, of(c, row, i));
+        pw_text_real(out, of(c, row, column));
+        open = object;
     }
-    pw_text_add(out, "}");
-}
-
-/* "share.walk" of CSV is "walk" in the object "share". */
-static const char *member_name(enum pw_compare_measure m)
-{
-    const char *name = pw_compare_measures[m].name;
-    return m < PW_COMPARE_FIRST_SHARE ? name : strchr(name, '.') + 1;
+    pw_text_add(out, open ? "}" : "");
 }
 
 static void json_row(const struct pw_compare *c, size_t row, struct pw_text *out)
 {
     struct pw_compare_place p = pw_compare_place(c, row);
-    const struct pw_pool_job *job = &c->jobs[pw_compare_job(c, row)];
-    const struct pw_stored_run *r = run_of(c, row);
+    size_t job = pw_compare_job(c, row);
     json_place(c, &p, out);
     member(out, "workload", c->spec.workloads[p.workload]);
-    if (r) {
-        pw_text_print(out, ", \"cycles\": %llu, \"nanoseconds\": ", (unsigned long long)r->cycles);
-        pw_text_real(out, r->nanoseconds);
-    } else {
-        pw_text_add(out, ", \"cycles\": null, \"nanoseconds\": null");
-        member(out, "failure", job->message);
-    }
-    json_slowdowns(c, row, pw_compare_slowdown, out);
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++) {
-        if (m == PW_COMPARE_FIRST_SHARE)
-            pw_text_add(out, ", \"share\": {");
-        pw_text_add(out, m == PW_COMPARE_FIRST_SHARE ? "" : ", ");
-        pw_text_json_string(out, member_name(m));
-        pw_text_add(out, ": ");
-        pw_text_real(out, pw_compare_measure(c, row, m));
-    }
-    pw_text_add(out, "}}");
+    if (!c->runs[job])
+        member(out, "failure", c->jobs[job].message);
+    json_numbers(c, row, pw_compare_number, false, out);
+    pw_text_add(out, "}");
 }
 
 void pw_compare_json(const struct pw_compare *c, struct pw_text *out)
@@ -162,7 +153,7 @@ void pw_compare_json(const struct pw_compare *c, struct pw_text *out)
         struct pw_compare_place p = pw_compare_place(c, row);
         pw_text_add(out, row ? ",\n    " : "\n    ");
         json_place(c, &p, out);
-        json_slowdowns(c, row, pw_compare_mean_slowdown, out);
+        json_numbers(c, row, pw_compare_mean, true, out);
         pw_text_add(out, "}");
     }
     pw_text_add(out, places ? "\n  ]\n}\n" : "]\n}\n");

@@ -1,22 +1,24 @@
 /* A comparison for people: workload by workload, a row for each combination of what varies, then means.
  *
  * What is the same in all rows is said once, above. Where everything does not fit beside one another, the shares of
- * warps' time become a table of their own. A reference that no setting has changed, such as ideal-tlb under all sizes
+ * warps' time become a table of their own, and where that is not enough so do hit rates and waits for translation. A reference that no setting has changed, such as ideal-tlb under all sizes
  * of the L2 TLB, is one row and not one for each value. */
 #include "exp/format/table.h"
 #include "exp/tools/compare.h"
-#include "sim/c_locale.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum part { NUMBERS = 1, SHARES = 2 };
+enum part { TIMES = 1, RATES = 2, SHARES = 4, WAITS = 8 };
 
+/* A table of some of the parts. */
 struct view {
     const struct pw_compare *c;
-    unsigned parts; /* enum part */
-    bool shown[PW_COMPARE_MEASURE_COUNT];
+    unsigned parts;                    /* enum part */
+    struct pw_compare_column *columns; /* of numbers, in their order */
+    size_t column_count;
     struct pw_table table;
 };
 
@@ -25,27 +27,52 @@ static bool varies(const struct pw_compare *c, size_t setting)
     return c->settings[setting].value_count > 1;
 }
 
-/* A share that is 0 everywhere needs no column. */
-static void choose_measures(struct view *v)
+static enum part part_of(struct pw_compare_column column)
 {
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++) {
-        bool share = m >= PW_COMPARE_FIRST_SHARE;
-        v->shown[m] = !share && v->parts & NUMBERS;
-        for (size_t row = 0; share && v->parts & SHARES && row < v->c->row_count; row++)
-            v->shown[m] |= pw_compare_measure(v->c, row, m) > 0;
+    switch (column.kind) {
+    case PW_COMPARE_SHARE:
+        return SHARES;
+    case PW_COMPARE_WAIT:
+        return WAITS;
+    case PW_COMPARE_L1_HITS:
+    case PW_COMPARE_L2_HITS:
+    case PW_COMPARE_WALKS:
+        return RATES;
+    default:
+        return TIMES;
     }
+}
+
+/* A share that is 0 everywhere needs no column. */
+static bool is_shown(const struct pw_compare *c, struct pw_compare_column column)
+{
+    if (column.kind == PW_COMPARE_NANOSECONDS)
+        return false;
+    if (column.kind != PW_COMPARE_SHARE && column.kind != PW_COMPARE_WAIT)
+        return true;
+    for (size_t row = 0; row < c->row_count; row++)
+        if (pw_compare_number(c, row, column) > 0)
+            return true;
+    return false;
+}
+
+/* What translation costs is the first number. */
+static void choose_columns(struct view *v)
+{
+    const struct pw_compare *c = v->c;
+    for (int first = 1; first >= 0; first--)
+        for (size_t i = 0; i < c->column_count; i++)
+            if ((c->columns[i].kind == PW_COMPARE_DUE) == first && v->parts & part_of(c->columns[i]) &&
+                is_shown(c, c->columns[i]))
+                v->columns[v->column_count++] = c->columns[i];
 }
 
 static size_t count_columns(const struct view *v)
 {
     const struct pw_compare *c = v->c;
-    size_t columns = 1 + (c->spec.machine_count > 1) + (c->spec.seed_count > 1);
+    size_t columns = 1 + (c->spec.machine_count > 1) + (c->spec.seed_count > 1) + v->column_count;
     for (size_t k = 0; k < c->setting_count; k++)
         columns += varies(c, k);
-    if (v->parts & NUMBERS)
-        columns += 1 + c->spec.reference_count;
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++)
-        columns += v->shown[m];
     return columns;
 }
 
@@ -67,24 +94,22 @@ static void headings(struct view *v, bool above)
         }
     if (c->spec.seed_count > 1)
         pw_table_cell(t, above ? "" : "seed");
-    if (v->parts & NUMBERS) {
-        pw_table_cell(t, above ? "" : "cycles");
-        for (size_t i = 0; i < c->spec.reference_count; i++)
-            pw_table_cell_printable(t, above ? "slowdown" : c->spec.references[i]);
-    }
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++)
-        if (v->shown[m])
-            pw_table_cell(t, above ? pw_compare_measures[m].above : pw_compare_measures[m].below);
+    for (size_t i = 0; i < v->column_count; i++)
+        pw_table_cell_printable(t, above ? pw_compare_column_above(v->columns[i])
+                                         : pw_compare_column_below(c, v->columns[i]));
 }
 
-static void number_cell(struct pw_table *t, double value, const char *format)
+/* A number in its column; "-": not known. */
+static void format_number(char out[PW_NUMBER_CAPACITY], struct pw_compare_column column, double value)
 {
-    char number[PW_NUMBER_CAPACITY] = "-";
-    if (isfinite(value) && value >= 1000)
-        pw_format_real(number, value);
-    else if (isfinite(value))
-        pw_c_snprintf(number, sizeof number, format, value);
-    pw_table_cell(t, number);
+    bool fraction = column.kind >= PW_COMPARE_SHARE || column.kind == PW_COMPARE_L1_HITS ||
+                    column.kind == PW_COMPARE_L2_HITS || column.kind == PW_COMPARE_DUE;
+    if (!isfinite(value))
+        snprintf(out, PW_NUMBER_CAPACITY, "-");
+    else if (column.kind == PW_COMPARE_CYCLES)
+        pw_format_fixed(out, value, 0);
+    else
+        pw_format_fixed(out, fraction ? 100 * value : value, fraction ? 1 : 2);
 }
 
 /* `merged`: the row stands for all values of the settings. */
@@ -105,21 +130,11 @@ static void name_cells(struct view *v, const struct pw_compare_place *p, bool me
 static void number_cells(struct view *v, size_t row)
 {
     const struct pw_compare *c = v->c;
-    const struct pw_stored_run *run = c->runs[pw_compare_job(c, row)];
-    if (v->parts & NUMBERS) {
-        char cycles[PW_NUMBER_CAPACITY] = "failed";
-        if (run)
-            pw_format_integer(cycles, run->cycles);
-        pw_table_cell(&v->table, cycles);
-        for (size_t i = 0; i < c->spec.reference_count; i++)
-            number_cell(&v->table, pw_compare_slowdown(c, row, i), "%.2f");
-    }
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++) {
-        double value = pw_compare_measure(c, row, m);
-        if (v->shown[m] && m == PW_COMPARE_WALKS)
-            number_cell(&v->table, value, "%.2f");
-        else if (v->shown[m])
-            number_cell(&v->table, 100 * value, "%.1f");
+    for (size_t i = 0; i < v->column_count; i++) {
+        char number[PW_NUMBER_CAPACITY];
+        format_number(number, v->columns[i], pw_compare_number(c, row, v->columns[i]));
+        bool failed = v->columns[i].kind == PW_COMPARE_CYCLES && !c->runs[pw_compare_job(c, row)];
+        pw_table_cell(&v->table, failed ? "failed" : number);
     }
 }
 
@@ -173,29 +188,34 @@ static void mean_rows(struct view *v)
         if (!is_asked_for(c, p.design))
             continue;
         name_cells(v, &p, false);
-        pw_table_cell(t, "");
-        for (size_t i = 0; i < c->spec.reference_count; i++)
-            number_cell(t, pw_compare_mean_slowdown(c, row, i), "%.2f");
-        for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++)
-            if (v->shown[m])
-                pw_table_cell(t, "");
+        for (size_t i = 0; i < v->column_count; i++) {
+            char number[PW_NUMBER_CAPACITY];
+            format_number(number, v->columns[i], pw_compare_mean(c, row, v->columns[i]));
+            pw_table_cell(t, pw_compare_has_mean(v->columns[i]) ? number : "");
+        }
     }
 }
 
 static void write_parts(const struct pw_compare *c, unsigned parts, struct pw_text *out)
 {
     struct view v = {.c = c, .parts = parts, .table = {.align = "lr", .indent = "  "}};
-    choose_measures(&v);
-    v.table.columns = count_columns(&v);
-    if (v.table.columns > PW_TABLE_MAX_COLUMNS)
+    v.columns = calloc(c->column_count + 1, sizeof *v.columns);
+    if (!v.columns) {
+        out->failed = true;
         return;
-    headings(&v, true);
-    headings(&v, false);
-    for (size_t w = 0; w < c->spec.workload_count; w++)
-        workload_rows(&v, w);
-    if (c->spec.workload_count > 1 && c->spec.reference_count && parts & NUMBERS)
-        mean_rows(&v);
-    pw_table_finish(&v.table, out);
+    }
+    choose_columns(&v);
+    v.table.columns = count_columns(&v);
+    if (v.column_count && v.table.columns <= PW_TABLE_MAX_COLUMNS) {
+        headings(&v, true);
+        headings(&v, false);
+        for (size_t w = 0; w < c->spec.workload_count; w++)
+            workload_rows(&v, w);
+        if (c->spec.workload_count > 1 && c->spec.reference_count && parts & TIMES)
+            mean_rows(&v);
+        pw_table_finish(&v.table, out);
+    }
+    free(v.columns);
 }
 
 static void title(const struct pw_compare *c, struct pw_text *out)
@@ -215,6 +235,9 @@ static void title(const struct pw_compare *c, struct pw_text *out)
     pw_text_free(&same);
     if (c->spec.reference_count)
         pw_text_add(out, "slowdown: cycles divided by the cycles of that design with all else the same\n");
+    for (size_t i = 0; i < c->column_count; i++)
+        if (c->columns[i].kind == PW_COMPARE_DUE)
+            pw_text_add(out, "due to translation: the part of the cycles that ideal-tlb does not need\n");
     pw_text_add(out, "\n");
 }
 
@@ -235,19 +258,38 @@ static bool fits(const struct pw_text *t, size_t columns)
     return true;
 }
 
+/* The parts in one table where that fits, or in one each. */
+static void write_group(const struct pw_compare *c, unsigned both, const char *const *titles, struct pw_text *out)
+{
+    struct pw_text together = {0};
+    unsigned first = both & -both;
+    write_parts(c, both, &together);
+    out->failed |= together.failed;
+    if (fits(&together, out->width ? out->width : PW_PROSE_COLUMNS)) {
+        pw_text_print(out, "%s%s", titles[0], together.bytes ? together.bytes : "");
+    } else {
+        pw_text_add(out, titles[0]);
+        write_parts(c, first, out);
+        pw_text_print(out, "\n%s", titles[1]);
+        write_parts(c, both & ~first, out);
+    }
+    pw_text_free(&together);
+}
+
 void pw_compare_table(const struct pw_compare *c, struct pw_text *out)
 {
-    static const char shares[] = "Where the time of warps goes, %\n";
+    static const char *const rates[] = {"", "TLBs and page walks\n"};
+    static const char *const shares[] = {"Where the time of warps goes, %\n", "Of that, waits for translation, %\n"};
     struct pw_text together = {0};
     title(c, out);
-    write_parts(c, NUMBERS | SHARES, &together);
+    write_parts(c, TIMES | RATES | SHARES | WAITS, &together);
     out->failed |= together.failed;
     if (fits(&together, out->width ? out->width : PW_PROSE_COLUMNS)) {
         pw_text_add(out, together.bytes ? together.bytes : "");
     } else {
-        write_parts(c, NUMBERS, out);
-        pw_text_print(out, "\n%s", shares);
-        write_parts(c, SHARES, out);
+        write_group(c, TIMES | RATES, rates, out);
+        pw_text_add(out, "\n");
+        write_group(c, SHARES | WAITS, shares, out);
     }
     pw_text_free(&together);
     pw_compare_notes(c, out);
