@@ -109,51 +109,75 @@ static int report_failures(const struct pw_compare *c)
                   : PW_OK;
 }
 
-/* Settings of which no run has said yet that they do something; what the first run said of each. */
+/* What a run says of each setting that does nothing in it; NULL where it does something, or the run has not got it. */
 struct idle {
     const struct pw_compare *comparison;
-    char **messages; /* by setting; NULL: not idle in the run */
+    char **messages; /* by setting */
 };
+
+/* Whether a text begins with "KEY=". */
+static bool is_of(const char *text, const char *key)
+{
+    size_t length = strlen(key);
+    return !strncmp(text, key, length) && text[length] == '=';
+}
 
 static void note_idle(void *context, const char *message)
 {
     struct idle *idle = context;
-    for (size_t k = 0; k < idle->comparison->setting_count; k++) {
-        const char *key = idle->comparison->settings[k].key, prefix[] = "--set ";
-        size_t length = strlen(key);
-        if (!strncmp(message, prefix, sizeof prefix - 1) && !strncmp(message + sizeof prefix - 1, key, length) &&
-            message[sizeof prefix - 1 + length] == '=' && !idle->messages[k])
+    static const char prefix[] = "--set ";
+    size_t length = sizeof prefix - 1;
+    for (size_t k = 0; k < idle->comparison->setting_count; k++)
+        if (!strncmp(message, prefix, length) && is_of(message + length, idle->comparison->settings[k].key) &&
+            !idle->messages[k])
             idle->messages[k] = strdup(message);
-    }
 }
 
-/* Says which settings do nothing in any run; in some, such as those of an ideal TLB, most do nothing. */
+static bool has_setting(const struct pw_run_spec *spec, const char *key)
+{
+    for (size_t i = 0; i < spec->set_count; i++)
+        if (is_of(spec->sets[i], key))
+            return true;
+    return false;
+}
+
+/* Finds the settings that do nothing in any run that has them, with what the last such run says. In some runs, such as
+ * those of an ideal TLB, most do nothing. */
+static enum pw_status find_idle(const struct pw_compare *c, struct idle *one, char **out, bool *effective,
+                                struct pw_error *err)
+{
+    enum pw_status status = PW_OK;
+    for (size_t j = c->job_count; status == PW_OK && j-- > 0;) { /* references are first: their reasons matter least */
+        status = pw_run_notices(&c->jobs[j].spec, note_idle, one, err);
+        for (size_t k = 0; k < c->setting_count; k++) {
+            effective[k] |= !one->messages[k] && has_setting(&c->jobs[j].spec, c->settings[k].key);
+            if (out[k])
+                free(one->messages[k]);
+            else
+                out[k] = one->messages[k];
+            one->messages[k] = NULL;
+        }
+    }
+    return status;
+}
+
 static int check_effects(const struct arguments *a, const struct pw_compare *c)
 {
     struct pw_cli_notices notices = {0};
     struct pw_error err = {0};
     size_t count = c->setting_count;
-    struct idle all = {c, calloc(count + 1, sizeof(char *))}, one = {c, calloc(count + 1, sizeof(char *))};
-    enum pw_status status = all.messages && one.messages ? PW_OK : pw_fail_memory(&err, "settings");
-    for (size_t j = c->job_count;
-         status == PW_OK && j-- > 0;) { /* references are first, and their reasons beside the point */
-        bool last = j + 1 == c->job_count;
-        status = pw_run_notices(&c->jobs[j].spec, note_idle, last ? &all : &one, &err);
-        for (size_t k = 0; !last && k < count; k++) {
-            if (!one.messages[k]) {
-                free(all.messages[k]);
-                all.messages[k] = NULL;
-            }
-            free(one.messages[k]);
-            one.messages[k] = NULL;
-        }
+    struct idle one = {c, calloc(count + 1, sizeof(char *))};
+    char **idle = calloc(count + 1, sizeof(char *));
+    bool *effective = calloc(count + 1, sizeof *effective);
+    enum pw_status status = one.messages && idle && effective ? find_idle(c, &one, idle, effective, &err)
+                                                              : pw_fail_memory(&err, "settings");
+    for (size_t k = 0; idle && k < count; k++) {
+        if (status == PW_OK && idle[k] && !effective[k])
+            pw_cli_notices_add(&notices, "%s", idle[k]);
+        free(idle[k]);
     }
-    for (size_t k = 0; all.messages && k < count; k++) {
-        if (status == PW_OK && all.messages[k])
-            pw_cli_notices_add(&notices, "%s", all.messages[k]);
-        free(all.messages[k]);
-    }
-    free(all.messages);
+    free(effective);
+    free(idle);
     free(one.messages);
     int code = pw_cli_notices_finish(&notices, NULL, 0, a->strict);
     err.status = status;

@@ -41,6 +41,8 @@ for r in rows:
     share = r["share"]
     assert near(share["walk"], m["warp.walk_memory"] / m["warp.resident"])
     assert near(share["lsu"], (m["warp.lsu"] + m["warp.lsu_full"]) / m["warp.resident"])
+    assert near(share["lsu_tlb"], (m["warp.lsu_tlb"] + m["warp.lsu_full_tlb"]) / m["warp.resident"])
+    assert near(r["due_to_translation"], 1 - 1 / r["slowdown"]["ideal-tlb"])
     assert near(sum(share.values()), 1)
 for mean in table["means"]:
     mine = [r for r in rows if all(r[k] == mean[k] for k in ("machine", "design", "settings", "seed"))]
@@ -53,7 +55,7 @@ assert len(lines) == len(rows)
 for line, r in zip(lines, rows):
     assert all(line[k] == str(r[k]) for k in ("machine", "design", "workload", "seed", "cycles"))
     assert all(line[k] == v for k, v in r["settings"].items())
-    for name in ("l1_tlb_hit_rate", "l2_tlb_hit_rate", "walks_per_1000_instructions"):
+    for name in ("due_to_translation", "l1_tlb_hit_rate", "l2_tlb_hit_rate", "walks_per_1000_instructions"):
         assert (float(line[name]) if line[name] else None) == r[name], name
     assert all(float(line["slowdown." + k]) == v for k, v in r["slowdown"].items())
     assert all(float(line["share." + k]) == v for k, v in r["share"].items())
@@ -66,13 +68,16 @@ took=$((($(date +%s%N) - start) / 1000000))
 check 'asked again, it answers from the store' eval 'succeeds && cmp .stdout first.txt && [ "$(runs)" = "$before" ] && [ $took -lt 2000 ]'
 run compare -w $gather --set l2_tlb.base_entries=128,1024,2048 --set walk.walkers=8
 check 'one value more is only its runs more' eval 'succeeds && [ "$(runs)" = $((before + 2)) ]'
-check 'a reference that no value changes is one row' eval '[ "$(grep -c "^  ideal-tlb *any" .stdout)" = 2 ]'
+check 'a reference that no value changes is one row' eval \
+  '[ "$(grep -c "^  ideal-tlb *any" .stdout)" = "$(grep -c "^  design" .stdout)" ]'
 # shellcheck disable=SC2086
 run compare -w $gather --set l2_tlb.base_entries=128,1024 --set walk.walkers=8,16
 check 'lines fit 80 columns' eval 'succeeds && ! grep -nE "^.{81}" .stdout'
 run compare -w $gather -w $small --db one.db
 check 'gpu-mmu on mosaic against ideal-tlb is the default' eval \
   'succeeds && grep -q "^machine mosaic, seed 1$" .stdout && [ "$(grep -cE "^  (gpu-mmu|ideal-tlb) " .stdout)" = 9 ] && [ "$(runs one.db)" = 4 ]'
+check 'what is due to translation is the first number' eval \
+  'grep -qE "^ +% due to " .stdout && grep -qE "^  ideal-tlb +0[.]0 " .stdout'
 run compare -w $small --against none --db none.db --csv -
 check 'without a reference, nothing else is run; CSV alone on standard output' eval \
   'succeeds && [ "$(wc -l <.stdout)" = 2 ] && ! grep -q slowdown .stdout && [ "$(runs none.db)" = 1 ]'
@@ -93,7 +98,7 @@ run compare -w $gather --set l1_tlb.organisation=plain --db same.db
 check 'a reference that --set has made the same run is said' eval 'succeeds && grep -q "^Note: .*gpu-mmu.* have the same options" .stdout'
 run compare -w gather:table=64MB -w $small --set dram.bytes=32MB --db failed.db --json failed.json
 check 'a run that fails is said and does not stop the others' eval \
-  '[ $code = 1 ] && grep -q "failed; the first: .*gather:table=64MB: .*does not fit" .stderr && grep -q "^  gpu-mmu *failed" .stdout &&
+  '[ $code = 1 ] && grep -q "failed; the first: .*gather:table=64MB: .*does not fit" .stderr && grep -q "^  gpu-mmu *- *failed" .stdout &&
    is_json failed.json && grep -q "\"failure\": \".*does not fit" failed.json && [ "$(runs failed.db)" = 2 ]'
 
 pair=vecadd:ctas=20:iterations=1,$gather
@@ -124,6 +129,17 @@ wait $job
 code=$?
 check 'interrupted, it exits 130 and keeps a good store' eval 'is_error 130 interrupted && runs stopped.db'
 
+chase=pointer_chase:bytes=1MB:stride=4096:hops=100
+run compare -w $chase -d gpu-mmu -d compress --set l2_tlb.organisation.ratio=2,4 --strict --db own.db --csv own.csv
+check 'a design without a swept option runs once' eval 'succeeds && [ "$(runs own.db)" = 4 ] &&
+  [ "$(grep -cE "^  (gpu-mmu|ideal-tlb) +any " .stdout)" = "$(grep -cE "^  compress +[24] " .stdout)" ] &&
+  [ "$(cut -d, -f2,5 own.csv | tr "\n" " ")" = "design,l2_tlb.organisation.ratio ideal-tlb,any gpu-mmu,any compress,2 compress,4 " ]'
+run compare -w $chase -d gpu-mmu -d mask --set fill.epoch=1000,2000 --set walk.latency=10,20 --db own.db -q
+check 'of a design without it nothing is said, but of one with it' eval '[ $code = 0 ] &&
+  [ "$(cat .stderr)" = "pagewalk: --set walk.latency=20 has no effect because walk.model is memory" ]'
+fails 'an option that no design has' 2 '-d gpu-mmu --set fill.epoch=1000: .*fill.epoch is an option of fill.policy=tokens' \
+  compare -w $chase -d gpu-mmu -d compress --set fill.epoch=1000,2000
+fails 'an option that nothing has' 2 "did you mean 'fill.epoch'" compare -w $chase --set fill.epohc=1,2
 fails 'no workload' 2 'no workload given' compare
 fails 'an operand' 2 'compare takes no "HS"' compare HS
 fails 'an unknown workload after a good one' 2 'did you mean HS' compare -w $small -w HSS

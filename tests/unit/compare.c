@@ -119,6 +119,49 @@ static void the_same_options_are_one_run(void **state)
     pw_compare_destroy(c);
 }
 
+static void a_design_that_lacks_an_option_runs_once_without_it(void **state)
+{
+    (void)state;
+    struct pw_compare_spec spec = simple();
+    spec.designs = LIST("gpu-mmu", "compress");
+    spec.design_count = 2;
+    spec.sets = LIST("l2_tlb.organisation.ratio=2,4", "walk.walkers=8,16");
+    spec.set_count = 2;
+    struct pw_compare *c = create(&spec);
+    assert_int_equal(c->row_count, 3 * 4);
+    assert_int_equal(c->job_count, 2 + 2 + 4);
+    for (size_t row = 0; row < c->row_count; row++) {
+        struct pw_compare_place p = pw_compare_place(c, row);
+        assert_true(pw_compare_lacks(c, &p, 0) == (p.design < 2) && !pw_compare_lacks(c, &p, 1));
+        assert_true(pw_compare_repeats(c, row) == (p.design < 2 && p.values >= 2));
+    }
+    assert_int_equal(pw_compare_job(c, 4), pw_compare_job(c, 6));
+    check_row(c, 4, "vecadd:n=1k mosaic gpu-mmu walk.walkers=8 1");
+    check_row(c, 11, "vecadd:n=1k mosaic compress l2_tlb.organisation.ratio=4 walk.walkers=16 1");
+    struct pw_text csv = {0};
+    pw_compare_csv(c, &csv);
+    assert_non_null(strstr(csv.bytes, "\nmosaic,gpu-mmu,vecadd:n=1k,1,any,8,"));
+    assert_null(strstr(csv.bytes, "\nmosaic,gpu-mmu,vecadd:n=1k,1,2,8,"));
+    assert_non_null(strstr(csv.bytes, "\nmosaic,compress,vecadd:n=1k,1,4,16,"));
+    pw_text_free(&csv);
+    pw_compare_destroy(c);
+    /* A value of another setting may have it. */
+    spec.designs = LIST("gpu-mmu");
+    spec.design_count = 1;
+    spec.sets = LIST("l2_tlb.organisation=plain,compressed", "l2_tlb.organisation.ratio=2,4");
+    c = create(&spec);
+    assert_int_equal(c->job_count, 2 * (1 + 2));
+    pw_compare_destroy(c);
+    spec.sets = LIST("l2_tlb.organisation.ratio=2,4");
+    spec.set_count = 1;
+    expect_mistake(&spec, "-d gpu-mmu --set l2_tlb.organisation.ratio=2: --set: l2_tlb.organisation.ratio is an option "
+                          "of l2_tlb.organisation=compressed; l2_tlb.organisation is plain");
+    spec.designs = LIST("gpu-mmu", "compress");
+    spec.design_count = 2;
+    spec.sets = LIST("l2_tlb.organisation.ratio=2,7");
+    expect_mistake(&spec, "-d compress --set l2_tlb.organisation.ratio=7: --set: l2_tlb.organisation.ratio = 7 is out");
+}
+
 static void workloads_have_the_sms_that_they_give(void **state)
 {
     (void)state;
@@ -371,6 +414,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_combination_is_a_row_in_order),
         cmocka_unit_test(the_same_options_are_one_run),
+        cmocka_unit_test(a_design_that_lacks_an_option_runs_once_without_it),
         cmocka_unit_test(workloads_have_the_sms_that_they_give),
         cmocka_unit_test(slowdowns_are_against_the_row_that_differs_in_the_design_alone),
         cmocka_unit_test(what_has_no_run_has_no_numbers),

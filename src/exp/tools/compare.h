@@ -4,6 +4,9 @@
  * and every seed is a row. Designs to compare with, the references, are designs of the grid too, so a row's slowdown is
  * its cycles by those of the row that differs in the design alone: the same machine, workload, settings and seed.
  *
+ * An option of a policy exists only where that policy is chosen. A design that has another one lacks the option: it runs
+ * once, without it, and its rows for the option's values are one ("any").
+ *
  * Rows that come to the same effective options are one run. Runs are in the store, with their breakdown. */
 #ifndef PW_EXP_COMPARE_H
 #define PW_EXP_COMPARE_H
@@ -57,6 +60,10 @@ struct pw_compare_place pw_compare_place(const struct pw_compare *c, size_t row)
 size_t pw_compare_row(const struct pw_compare *c, const struct pw_compare_place *place);
 /* The value of a setting in a combination. */
 const char *pw_compare_value(const struct pw_compare *c, size_t values, size_t setting);
+/* Whether a setting is an option of a policy that this place does not have: it takes no value then. */
+bool pw_compare_lacks(const struct pw_compare *c, const struct pw_compare_place *place, size_t setting);
+/* Whether a row only repeats one before it, with another value of an option that its place lacks. */
+bool pw_compare_repeats(const struct pw_compare *c, size_t row);
 /* The run behind a row, in jobs and runs. */
 size_t pw_compare_job(const struct pw_compare *c, size_t row);
 

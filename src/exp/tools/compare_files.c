@@ -50,6 +50,11 @@ static void csv_header(const struct pw_compare *c, struct pw_text *out)
     pw_text_add(out, "\n");
 }
 
+static const char *value_of(const struct pw_compare *c, const struct pw_compare_place *p, size_t setting)
+{
+    return pw_compare_lacks(c, p, setting) ? "any" : pw_compare_value(c, p->values, setting);
+}
+
 static void csv_row(const struct pw_compare *c, size_t row, struct pw_text *out)
 {
     struct pw_compare_place p = pw_compare_place(c, row);
@@ -58,7 +63,7 @@ static void csv_row(const struct pw_compare *c, size_t row, struct pw_text *out)
     csv_field(out, c->spec.workloads[p.workload]);
     pw_text_print(out, ",%llu", (unsigned long long)c->spec.seeds[p.seed]);
     for (size_t k = 0; k < c->setting_count; k++)
-        csv_field(out, pw_compare_value(c, p.values, k));
+        csv_field(out, value_of(c, &p, k));
     for (size_t i = 0; i < c->column_count; i++)
         csv_real(out, pw_compare_number(c, row, c->columns[i]));
     pw_text_add(out, "\n");
@@ -68,7 +73,8 @@ void pw_compare_csv(const struct pw_compare *c, struct pw_text *out)
 {
     csv_header(c, out);
     for (size_t row = 0; row < c->row_count; row++)
-        csv_row(c, row, out);
+        if (!pw_compare_repeats(c, row))
+            csv_row(c, row, out);
 }
 
 static void member(struct pw_text *out, const char *name, const char *value)
@@ -88,7 +94,7 @@ static void json_place(const struct pw_compare *c, const struct pw_compare_place
         pw_text_add(out, k ? ", " : "");
         pw_text_json_string(out, c->settings[k].key);
         pw_text_add(out, ": ");
-        pw_text_json_string(out, pw_compare_value(c, p->values, k));
+        pw_text_json_string(out, value_of(c, p, k));
     }
     pw_text_add(out, "}");
 }
@@ -144,12 +150,16 @@ void pw_compare_json(const struct pw_compare *c, struct pw_text *out)
     }
     pw_text_add(out, "],\n  \"rows\": [");
     for (size_t row = 0; row < c->row_count; row++) {
+        if (pw_compare_repeats(c, row))
+            continue;
         pw_text_add(out, row ? ",\n    " : "\n    ");
         json_row(c, row, out);
     }
     pw_text_add(out, "\n  ],\n  \"means\": [");
     size_t places = c->spec.workload_count > 1 && c->spec.reference_count ? c->row_count / c->spec.workload_count : 0;
     for (size_t row = 0; row < places; row++) {
+        if (pw_compare_repeats(c, row))
+            continue;
         struct pw_compare_place p = pw_compare_place(c, row);
         pw_text_add(out, row ? ",\n    " : "\n    ");
         json_place(c, &p, out);

@@ -122,7 +122,7 @@ static void name_cells(struct view *v, const struct pw_compare_place *p, bool me
         pw_table_cell_printable(t, c->spec.machines[p->machine]);
     for (size_t k = 0; k < c->setting_count; k++)
         if (varies(c, k))
-            pw_table_cell_printable(t, merged ? "any" : pw_compare_value(c, p->values, k));
+            pw_table_cell_printable(t, merged || pw_compare_lacks(c, p, k) ? "any" : pw_compare_value(c, p->values, k));
     if (c->spec.seed_count > 1)
         pw_table_print(t, "%llu", (unsigned long long)c->spec.seeds[p->seed]);
 }
@@ -169,7 +169,7 @@ static void workload_rows(struct view *v, size_t workload)
     for (size_t row = workload * each; row < (workload + 1) * each; row++) {
         struct pw_compare_place p = pw_compare_place(c, row);
         bool merged = is_merged(c, p);
-        if (merged && p.values > 0)
+        if (pw_compare_repeats(c, row) || (merged && p.values > 0))
             continue;
         name_cells(v, &p, merged);
         number_cells(v, row);
@@ -185,7 +185,7 @@ static void mean_rows(struct view *v)
     pw_table_heading(t, title);
     for (size_t row = 0; row < c->row_count / c->spec.workload_count; row++) {
         struct pw_compare_place p = pw_compare_place(c, row);
-        if (!is_asked_for(c, p.design))
+        if (!is_asked_for(c, p.design) || pw_compare_repeats(c, row))
             continue;
         name_cells(v, &p, false);
         for (size_t i = 0; i < v->column_count; i++) {
