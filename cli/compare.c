@@ -17,7 +17,7 @@ struct arguments {
     struct pw_cli_list machines, designs, workloads, sets;
     const char *against, *seeds, *db, *json, *csv;
     uint64_t workers;
-    bool quiet, strict;
+    bool quiet, strict, alone;
 };
 
 static const struct pw_cli_flag flags[] = {
@@ -33,6 +33,8 @@ static const struct pw_cli_flag flags[] = {
     {0, "against", PW_CLI_TEXT, offsetof(struct arguments, against), "DESIGN[,…]",
      "designs that slowdowns are against, or none (default ideal-tlb)"},
     {0, "seed", PW_CLI_TEXT, offsetof(struct arguments, seeds), "N[,N…]", "seeds of all random numbers (default 1)"},
+    {0, "alone", PW_CLI_SWITCH, offsetof(struct arguments, alone), NULL,
+     "run each application alone too: weighted speedup and unfairness"},
     {'j', "jobs", PW_CLI_NUMBER, offsetof(struct arguments, workers), "N", "runs at a time (default: one per core)"},
     {0, "db", PW_CLI_TEXT, offsetof(struct arguments, db), "FILE", "the result store (default pagewalk.db)"},
     {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write all numbers as JSON"},
@@ -147,7 +149,7 @@ static enum pw_status find_idle(const struct pw_compare *c, struct idle *one, ch
                                 struct pw_error *err)
 {
     enum pw_status status = PW_OK;
-    for (size_t j = c->job_count; status == PW_OK && j-- > 0;) { /* references are first: their reasons matter least */
+    for (size_t j = c->grid_jobs; status == PW_OK && j-- > 0;) { /* references are first: their reasons matter least */
         status = pw_run_notices(&c->jobs[j].spec, note_idle, one, err);
         for (size_t k = 0; k < c->setting_count; k++) {
             effective[k] |= !one->messages[k] && has_setting(&c->jobs[j].spec, c->settings[k].key);
@@ -262,6 +264,7 @@ static int read_lists_and_compare(struct arguments *a)
         .set_count = a->sets.count,
         .references = references,
         .seeds = seeds,
+        .alone = a->alone,
     };
     int code;
     if (!against || !seed_text || !references || !seeds)

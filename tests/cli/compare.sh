@@ -140,6 +140,27 @@ check 'of a design without it nothing is said, but of one with it' eval '[ $code
 fails 'an option that no design has' 2 '-d gpu-mmu --set fill.epoch=1000: .*fill.epoch is an option of fill.policy=tokens' \
   compare -w $chase -d gpu-mmu -d compress --set fill.epoch=1000,2000
 fails 'an option that nothing has' 2 "did you mean 'fill.epoch'" compare -w $chase --set fill.epohc=1,2
+run compare -m mask -w $pair@20+10 -w $small -d gpu-mmu -d mask --set walk.walkers=8,64 --alone --db alone.db --json alone.json --csv alone.csv
+check 'with --alone rows have what run --alone says' python3 - "$pagewalk" <<'PYTHON'
+import csv, json, math, subprocess, sys
+table = json.load(open("alone.json"))
+lines = list(csv.DictReader(open("alone.csv", newline="")))
+assert len(table["rows"]) == len(lines) == 2 * 3 * 2
+for r, line in zip(table["rows"], lines):
+    assert all(float(line[k]) == r[k] for k in ("weighted_speedup", "unfairness"))
+    if r["design"] == "ideal-tlb" and "," not in r["workload"]:
+        continue
+    command = [sys.argv[1], "run", "-m", "mask", "-d", r["design"], "-w", r["workload"], "--alone", "--json", "-",
+               "--set", "walk.walkers=" + r["settings"]["walk.walkers"]]
+    result = json.loads(subprocess.check_output(command))
+    for k in ("weighted_speedup", "unfairness"):
+        assert math.isclose(result[k], r[k], rel_tol=1e-12), (r, result[k])
+for mean in table["means"]:
+    mine = [r for r in table["rows"] if all(r[k] == mean[k] for k in ("design", "settings"))]
+    for k in ("weighted_speedup", "unfairness"):
+        assert math.isclose(mean[k], math.sqrt(math.prod(r[k] for r in mine)), rel_tol=1e-12)
+PYTHON
+check 'a table too, and the runs alone once each' eval 'grep -qE "^ .* weighted" .stdout && [ "$(runs alone.db)" = $((3 * 2 * 2 + 2 * 2)) ]'
 fails 'no workload' 2 'no workload given' compare
 fails 'an operand' 2 'compare takes no "HS"' compare HS
 fails 'an unknown workload after a good one' 2 'did you mean HS' compare -w $small -w HSS

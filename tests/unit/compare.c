@@ -190,6 +190,34 @@ static void workloads_have_the_sms_that_they_give(void **state)
     expect_mistake(&spec, "(@20+10), and so does --set apps.sms=10");
 }
 
+static void an_application_alone_is_a_run_that_rows_share(void **state)
+{
+    (void)state;
+    struct pw_compare_spec spec = simple();
+    spec.workloads = LIST("alu,vecadd:n=1k@20+10", "alu");
+    spec.workload_count = 2;
+    spec.designs = LIST("gpu-mmu", "mask");
+    spec.design_count = 2;
+    spec.sets = LIST("fill.epoch=1000,2000", "walk.walkers=8,16");
+    spec.set_count = 2;
+    spec.alone = true;
+    struct pw_compare *c = create(&spec);
+    assert_int_equal(c->grid_jobs, 2 * (2 + 2 + 4));
+    /* With 8 and with 16 walkers two programs, and alu by itself, which is a row already. */
+    assert_int_equal(c->job_count, c->grid_jobs + 2 * 2);
+    static const char *const programs[] = {"alu", "vecadd:n=1k"}, *const sms[] = {"sm.count=20", "sm.count=10"};
+    for (size_t i = 0; i < 4; i++) {
+        const struct pw_run_spec *s = &c->jobs[c->grid_jobs + i].spec;
+        assert_string_equal(s->design, "gpu-mmu");
+        assert_string_equal(s->workload, programs[i % 2]);
+        assert_int_equal(s->set_count, 3);
+        assert_string_equal(s->sets[0], i < 2 ? "walk.walkers=8" : "walk.walkers=16");
+        assert_string_equal(s->sets[1], sms[i % 2]);
+        assert_false(s->breakdown);
+    }
+    pw_compare_destroy(c);
+}
+
 /* Runs with these cycles, or none for 0, until let_go. */
 static struct pw_stored_run *give_cycles(struct pw_compare *c, const uint64_t *cycles, size_t count)
 {
@@ -416,6 +444,7 @@ int main(void)
         cmocka_unit_test(the_same_options_are_one_run),
         cmocka_unit_test(a_design_that_lacks_an_option_runs_once_without_it),
         cmocka_unit_test(workloads_have_the_sms_that_they_give),
+        cmocka_unit_test(an_application_alone_is_a_run_that_rows_share),
         cmocka_unit_test(slowdowns_are_against_the_row_that_differs_in_the_design_alone),
         cmocka_unit_test(what_has_no_run_has_no_numbers),
         cmocka_unit_test(a_row_says_what_the_metrics_of_its_run_do),

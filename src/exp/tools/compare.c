@@ -169,11 +169,10 @@ static enum pw_status size_up(struct pw_compare *c, struct pw_error *err)
 static enum pw_status describe_jobs(struct pw_compare *c, struct pw_error *err)
 {
     struct pw_compare_private *p = c->private;
-    c->job_count = c->spec.workload_count * p->different * c->spec.seed_count;
+    c->job_count = c->grid_jobs = c->spec.workload_count * p->different * c->spec.seed_count;
     c->jobs = calloc(c->job_count + 1, sizeof *c->jobs);
-    c->runs = calloc(c->job_count + 1, sizeof(struct pw_stored_run *));
     p->job_options = calloc(c->job_count + 1, sizeof *p->job_options);
-    if (!c->jobs || !c->runs || !p->job_options)
+    if (!c->jobs || !p->job_options)
         return pw_compare_no_memory(err);
     for (size_t row = 0; row < c->row_count; row++) {
         size_t number = pw_compare_job(c, row);
@@ -209,7 +208,14 @@ static enum pw_status prepare(struct pw_compare *c, struct pw_error *err)
         status = pw_run_workload(c->spec.workloads[i], &c->private->workloads[i], err);
     if (status == PW_OK)
         status = pw_compare_resolve(c, err);
-    return status == PW_OK ? describe_jobs(c, err) : status;
+    if (status == PW_OK)
+        status = describe_jobs(c, err);
+    if (status == PW_OK && c->spec.alone)
+        status = pw_compare_plan_alone(c, err);
+    if (status != PW_OK)
+        return status;
+    c->runs = calloc(c->job_count + 1, sizeof(struct pw_stored_run *));
+    return c->runs ? PW_OK : pw_compare_no_memory(err);
 }
 
 enum pw_status pw_compare_create(const struct pw_compare_spec *spec, struct pw_compare **out, struct pw_error *err)
@@ -247,12 +253,14 @@ void pw_compare_destroy(struct pw_compare *c)
     free_texts(p->pairs, c->values_count * c->setting_count);
     free_texts(p->options, p->place_count);
     free_texts(p->workloads, c->spec.workload_count);
-    free_texts(p->job_options, c->job_count);
+    free_texts(p->job_options, c->grid_jobs);
     for (size_t i = 0; c->settings && i < c->setting_count; i++)
         pw_setting_release(&c->settings[i]);
     free(p->sets);
     free(p->set_counts);
     free(p->lacks);
+    free(p->own);
+    pw_compare_alone_destroy(p->alone);
     free(p->number);
     free(p);
     free(c->settings);
@@ -267,13 +275,19 @@ void pw_compare_destroy(struct pw_compare *c)
 /* Runs take about as long as runs of their workload did before. */
 static enum pw_status estimate(struct pw_compare *c, struct pw_store *store, struct pw_error *err)
 {
-    size_t each = c->job_count / c->spec.workload_count;
+    size_t each = c->grid_jobs / c->spec.workload_count;
     for (size_t w = 0; w < c->spec.workload_count; w++) {
         double seconds;
         if (pw_store_seconds(store, c->private->workloads[w], &seconds, err) != PW_OK)
             return err->status;
         for (size_t i = 0; seconds > 0 && i < each; i++)
             c->jobs[w * each + i].cost = seconds;
+    }
+    for (size_t j = c->grid_jobs; j < c->job_count; j++) {
+        double seconds;
+        if (pw_store_seconds(store, c->jobs[j].inputs.workload, &seconds, err) != PW_OK)
+            return err->status;
+        c->jobs[j].cost = seconds > 0 ? seconds : c->jobs[j].cost;
     }
     return PW_OK;
 }

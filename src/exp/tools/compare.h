@@ -20,6 +20,7 @@ struct pw_compare_spec {
     const char *const *sets; /* "key=v1,v2" */
     const uint64_t *seeds;
     size_t machine_count, design_count, reference_count, workload_count, set_count, seed_count;
+    bool alone; /* run each application alone too */
 };
 
 /* Runs of a comparison at most: more is a typing error or should be an experiment of its own. */
@@ -41,7 +42,7 @@ struct pw_compare {
     size_t column_count;
     size_t values_count; /* combinations of the settings' values; the last setting changes first */
     size_t row_count;
-    size_t job_count;
+    size_t job_count, grid_jobs; /* the first are those of the rows, the others of applications alone */
     struct pw_pool_job *jobs;
     struct pw_stored_run **runs; /* as jobs; NULL: not there */
     struct pw_compare_private *private;
@@ -72,8 +73,10 @@ size_t pw_compare_job(const struct pw_compare *c, size_t row);
 enum pw_compare_kind {
     PW_COMPARE_CYCLES,
     PW_COMPARE_NANOSECONDS,
-    PW_COMPARE_SLOWDOWN, /* the row's cycles by those of a reference */
-    PW_COMPARE_DUE,      /* the part of its cycles that ideal-tlb, a reference, does not need */
+    PW_COMPARE_SLOWDOWN,         /* the row's cycles by those of a reference */
+    PW_COMPARE_DUE,              /* the part of its cycles that ideal-tlb, a reference, does not need */
+    PW_COMPARE_WEIGHTED_SPEEDUP, /* of applications that were run alone too, */
+    PW_COMPARE_UNFAIRNESS,       /* and the largest slowdown of one */
     PW_COMPARE_L1_HITS,
     PW_COMPARE_L2_HITS,
     PW_COMPARE_WALKS,
@@ -93,6 +96,8 @@ const char *pw_compare_column_below(const struct pw_compare *c, struct pw_compar
 double pw_compare_number(const struct pw_compare *c, size_t row, struct pw_compare_column column);
 /* The geometric mean over all workloads at this row's place, of slowdowns and what is made of them; NAN for others. */
 bool pw_compare_has_mean(struct pw_compare_column column);
+/* Whether there are means: over several workloads, of something. */
+bool pw_compare_has_means(const struct pw_compare *c);
 double pw_compare_mean(const struct pw_compare *c, size_t row, struct pw_compare_column column);
 
 /* compare_table.c: for people, at most `columns` wide where that is possible. */

@@ -156,7 +156,7 @@ void pw_compare_json(const struct pw_compare *c, struct pw_text *out)
         json_row(c, row, out);
     }
     pw_text_add(out, "\n  ],\n  \"means\": [");
-    size_t places = c->spec.workload_count > 1 && c->spec.reference_count ? c->row_count / c->spec.workload_count : 0;
+    size_t places = pw_compare_has_means(c) ? c->row_count / c->spec.workload_count : 0;
     for (size_t row = 0; row < places; row++) {
         if (pw_compare_repeats(c, row))
             continue;

@@ -2,7 +2,7 @@
  *
  * The states of warps (gpu/breakdown.h) are gathered into causes: what a warp does by itself, its data, the queue of the
  * load-store unit, and the places where a load waits for a translation, its own or one that the queue waits for. */
-#include "exp/tools/compare.h"
+#include "exp/tools/compare_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +18,8 @@ static const struct {
     [PW_COMPARE_NANOSECONDS] = {"nanoseconds", "", "nanoseconds"},
     [PW_COMPARE_SLOWDOWN] = {"slowdown", "slowdown", ""},
     [PW_COMPARE_DUE] = {"due_to_translation", "% due to", "translation"},
+    [PW_COMPARE_WEIGHTED_SPEEDUP] = {"weighted_speedup", "weighted", "speedup"},
+    [PW_COMPARE_UNFAIRNESS] = {"unfairness", "", "unfairness"},
     [PW_COMPARE_L1_HITS] = {"l1_tlb_hit_rate", "L1 TLB", "hits %"},
     [PW_COMPARE_L2_HITS] = {"l2_tlb_hit_rate", "L2 TLB", "hits %"},
     [PW_COMPARE_WALKS] = {"walks_per_1000_instructions", "walks/1k", "instr."},
@@ -66,6 +68,8 @@ bool pw_compare_list_columns(struct pw_compare *c)
         add_column(c, PW_COMPARE_SLOWDOWN, i);
     if (ideal_reference(c) < c->spec.reference_count)
         add_column(c, PW_COMPARE_DUE, ideal_reference(c));
+    for (unsigned kind = PW_COMPARE_WEIGHTED_SPEEDUP; c->spec.alone && kind <= PW_COMPARE_UNFAIRNESS; kind++)
+        add_column(c, kind, 0);
     for (unsigned kind = PW_COMPARE_L1_HITS; kind <= PW_COMPARE_WALKS; kind++)
         add_column(c, kind, 0);
     for (size_t i = 0; i < SHARES; i++)
@@ -134,6 +138,10 @@ double pw_compare_number(const struct pw_compare *c, size_t row, struct pw_compa
         return slowdown(c, row, column.number);
     case PW_COMPARE_DUE:
         return 1 - 1 / slowdown(c, row, column.number);
+    case PW_COMPARE_WEIGHTED_SPEEDUP:
+        return pw_compare_weighted_speedup(c, row);
+    case PW_COMPARE_UNFAIRNESS:
+        return pw_compare_unfairness(c, row);
     case PW_COMPARE_L1_HITS:
         return quotient(r, (const char *const[]){"l1_tlb.hits"}, 1, "l1_tlb.lookups");
     case PW_COMPARE_L2_HITS:
@@ -147,7 +155,12 @@ double pw_compare_number(const struct pw_compare *c, size_t row, struct pw_compa
 
 bool pw_compare_has_mean(struct pw_compare_column column)
 {
-    return column.kind == PW_COMPARE_SLOWDOWN || column.kind == PW_COMPARE_DUE;
+    return column.kind >= PW_COMPARE_SLOWDOWN && column.kind <= PW_COMPARE_UNFAIRNESS;
+}
+
+bool pw_compare_has_means(const struct pw_compare *c)
+{
+    return c->spec.workload_count > 1 && (c->spec.reference_count || c->spec.alone);
 }
 
 double pw_compare_mean(const struct pw_compare *c, size_t row, struct pw_compare_column column)

@@ -97,9 +97,10 @@ static size_t keep(const struct pw_compare *c, size_t values, const bool *lacks,
     return count;
 }
 
-enum pw_status pw_compare_take(const struct pw_compare *c, struct pw_run_spec *spec, size_t values, const bool *own,
+enum pw_status pw_compare_take(const struct pw_compare *c, struct pw_run_spec *spec, size_t values,
                                const char **out_sets, bool *out_lacks, char **out_options, struct pw_error *err)
 {
+    const bool *own = c->private->own;
     bool any = false;
     memcpy(out_lacks, own, c->setting_count * sizeof *own);
     spec->sets = out_sets;
@@ -146,16 +147,15 @@ static enum pw_status check_places(const struct pw_compare *c, struct pw_error *
 static enum pw_status resolve_options(struct pw_compare *c, struct pw_error *err)
 {
     struct pw_compare_private *p = c->private;
-    bool *own = calloc(c->setting_count + 1, sizeof *own);
-    enum pw_status status = own ? find_own(c, own, err) : pw_compare_no_memory(err);
+    p->own = calloc(c->setting_count + 1, sizeof *p->own);
+    enum pw_status status = p->own ? find_own(c, p->own, err) : pw_compare_no_memory(err);
     for (size_t place = 0; place < p->place_count && status == PW_OK; place++) {
         struct pw_compare_place at = pw_compare_place(c, place * c->spec.seed_count);
         struct pw_run_spec spec = {.machine = c->spec.machines[at.machine], .design = c->designs[at.design]};
         size_t first = place * c->setting_count;
-        status = pw_compare_take(c, &spec, at.values, own, &p->sets[first], &p->lacks[first], &p->options[place], err);
+        status = pw_compare_take(c, &spec, at.values, &p->sets[first], &p->lacks[first], &p->options[place], err);
         p->set_counts[place] = spec.set_count;
     }
-    free(own);
     return status == PW_OK ? check_places(c, err) : status;
 }
 

@@ -104,12 +104,13 @@ static void format_number(char out[PW_NUMBER_CAPACITY], struct pw_compare_column
 {
     bool fraction = column.kind >= PW_COMPARE_SHARE || column.kind == PW_COMPARE_L1_HITS ||
                     column.kind == PW_COMPARE_L2_HITS || column.kind == PW_COMPARE_DUE;
+    bool alone = column.kind == PW_COMPARE_WEIGHTED_SPEEDUP || column.kind == PW_COMPARE_UNFAIRNESS;
     if (!isfinite(value))
         snprintf(out, PW_NUMBER_CAPACITY, "-");
     else if (column.kind == PW_COMPARE_CYCLES)
         pw_format_fixed(out, value, 0);
     else
-        pw_format_fixed(out, fraction ? 100 * value : value, fraction ? 1 : 2);
+        pw_format_fixed(out, fraction ? 100 * value : value, fraction ? 1 : alone ? 3 : 2);
 }
 
 /* `merged`: the row stands for all values of the settings. */
@@ -211,7 +212,7 @@ static void write_parts(const struct pw_compare *c, unsigned parts, struct pw_te
         headings(&v, false);
         for (size_t w = 0; w < c->spec.workload_count; w++)
             workload_rows(&v, w);
-        if (c->spec.workload_count > 1 && c->spec.reference_count && parts & TIMES)
+        if (pw_compare_has_means(c) && parts & TIMES)
             mean_rows(&v);
         pw_table_finish(&v.table, out);
     }
@@ -238,6 +239,8 @@ static void title(const struct pw_compare *c, struct pw_text *out)
     for (size_t i = 0; i < c->column_count; i++)
         if (c->columns[i].kind == PW_COMPARE_DUE)
             pw_text_add(out, "due to translation: the part of the cycles that ideal-tlb does not need\n");
+    if (c->spec.alone)
+        pw_text_add(out, "weighted speedup: sum of IPC / IPC alone; unfairness: largest IPC alone / IPC\n");
     pw_text_add(out, "\n");
 }
 
