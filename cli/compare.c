@@ -17,7 +17,7 @@ struct arguments {
     struct pw_cli_list machines, designs, workloads, sets;
     const char *against, *seeds, *db, *json, *csv;
     uint64_t workers;
-    bool quiet, strict, alone;
+    bool quiet, strict, alone, each_seed;
 };
 
 static const struct pw_cli_flag flags[] = {
@@ -32,13 +32,15 @@ static const struct pw_cli_flag flags[] = {
     {0, "strict", PW_CLI_SWITCH, offsetof(struct arguments, strict), NULL, PW_CLI_STRICT_HELP},
     {0, "against", PW_CLI_TEXT, offsetof(struct arguments, against), "DESIGN[,…]",
      "designs that slowdowns are against, or none (default ideal-tlb)"},
-    {0, "seed", PW_CLI_TEXT, offsetof(struct arguments, seeds), "N[,N…]", "seeds of all random numbers (default 1)"},
+    {0, "seed", PW_CLI_TEXT, offsetof(struct arguments, seeds), "N[,N…]",
+     "seeds of all random numbers (default 1); of several, means and 95% intervals are shown"},
+    {0, "each-seed", PW_CLI_SWITCH, offsetof(struct arguments, each_seed), NULL, "a row for each seed instead"},
     {0, "alone", PW_CLI_SWITCH, offsetof(struct arguments, alone), NULL,
      "run each application alone too: weighted speedup and unfairness"},
     {'j', "jobs", PW_CLI_NUMBER, offsetof(struct arguments, workers), "N", "runs at a time (default: one per core)"},
     {0, "db", PW_CLI_TEXT, offsetof(struct arguments, db), "FILE", "the result store (default pagewalk.db)"},
     {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write all numbers as JSON"},
-    {0, "csv", PW_CLI_TEXT, offsetof(struct arguments, csv), "FILE|-", "write all numbers as CSV, a line per run"},
+    {0, "csv", PW_CLI_TEXT, offsetof(struct arguments, csv), "FILE|-", "write all numbers as CSV, a line per row"},
     {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL, "no table and no progress bar"},
     {.name = NULL},
 };
@@ -265,6 +267,7 @@ static int read_lists_and_compare(struct arguments *a)
         .references = references,
         .seeds = seeds,
         .alone = a->alone,
+        .each_seed = a->each_seed,
     };
     int code;
     if (!against || !seed_text || !references || !seeds)
@@ -325,11 +328,13 @@ const struct pw_cli_command pw_cli_compare_command = {
     .usage = "-w WORKLOAD… [-m MACHINE]… [-d DESIGN]… [--set KEY=V1,V2…]… [--against DESIGN,…] [flags]",
     .summary = "say what translation costs, and what other designs, machines or options would change",
     .details =
-        "Every combination of workloads, machines, designs, values and seeds is a run and a row: cycles, slowdown\n"
-        "against each reference design, TLB hit rates, page walks, and where the time of warps goes. Options that\n"
-        "are texts (uvm.advice, link.points, apps.sms) take one value and keep their commas. All combinations are\n"
-        "checked before the first run. Runs that the store has are not repeated; Ctrl-C keeps what is finished, and\n"
-        "the same command goes on.\n"
+        "Every combination of workloads, machines, designs, values and seeds is a run and a row: the part of the\n"
+        "cycles that is due to translation, cycles, slowdown against each reference design, TLB hit rates, page\n"
+        "walks, and where the time of warps goes. A design without an option that is swept runs once. Options that\n"
+        "are texts (uvm.advice, link.points, apps.sms) take one value and keep their commas. Several seeds are one\n"
+        "row, of means with 95% intervals, unless --each-seed is given. All combinations are checked before the\n"
+        "first run. Runs that the store has are not repeated; Ctrl-C keeps what is finished, and the same command\n"
+        "goes on.\n"
         "Exit code 0: done; 1: runs failed; 2: a mistake; 130: interrupted.\n\n"
         "Example: pagewalk compare -w gather:table=256MB -m volta -d gpu-mmu -d gpu-mmu-64k -d gpu-mmu-2m\n"
         "         pagewalk compare -w HS -w MUM -w HS,MUM --set l2_tlb.base_entries=256,512,1024 --set "

@@ -83,6 +83,44 @@ check 'without a reference, nothing else is run; CSV alone on standard output' e
   'succeeds && [ "$(wc -l <.stdout)" = 2 ] && ! grep -q slowdown .stdout && [ "$(runs none.db)" = 1 ]'
 run compare -w $small --seed 1,2,3 --db seeds.db --quiet --json seeds.json
 check 'seeds are rows' eval 'succeeds && [ ! -s .stdout ] && [ "$(grep -c "\"seed\": [123]," seeds.json)" = 6 ]'
+run compare -w MUM:scale=0.01 -w $small -d gpu-mmu -d sharedtlb --seed 1,2,3 --db seeds.db --json seeds.json --csv seeds.csv
+cp .stdout seeds.txt
+"$pagewalk" compare -w MUM:scale=0.01 -w $small -d gpu-mmu -d sharedtlb --seed 1,2,3 --each-seed --db seeds.db --csv each.csv >each.txt 2>&1
+check 'of several seeds the means and intervals are shown, or each' python3 - <<'PYTHON'
+import csv, json, math, statistics
+table = json.load(open("seeds.json"))
+each = list(csv.DictReader(open("each.csv", newline="")))
+lines = list(csv.DictReader(open("seeds.csv", newline="")))
+assert len(table["rows"]) == len(each) == 2 * 3 * 3 and len(lines) == len(table["intervals"]) == 2 * 3
+def interval(values):
+    mean, half = statistics.mean(values), 4.302652729911275 * statistics.stdev(values) / math.sqrt(3)
+    return mean, mean - half, mean + half
+near = lambda a, b: math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+for line, j in zip(lines, table["intervals"]):
+    mine = [r for r in each if r["workload"] == line["workload"] and r["design"] == line["design"]]
+    assert len(mine) == 3 and line["n"] == "3" and (j["workload"], j["design"]) == (line["workload"], line["design"])
+    for name in mine[0]:
+        if name in ("machine", "design", "workload", "seed") or not mine[0][name]:
+            continue
+        mean, low, high = interval([float(r[name]) for r in mine])
+        assert all(near(float(line[f"{name}.{k}"]), v) for k, v in (("mean", mean), ("low", low), ("high", high))), name
+        head, _, tail = name.partition(".")
+        shown = j[head][tail] if tail else j[name]
+        assert (shown["n"], near(shown["mean"], mean), near(shown["low"], low), near(shown["high"], high)) == (3, True, True, True)
+    within = line["slowdown.ideal-tlb.within"]
+    if line["design"] == "ideal-tlb":
+        assert within == "" and "within" not in j["slowdown"]["ideal-tlb"] and "previous" not in j
+    else:
+        low, high = (float(line["slowdown.ideal-tlb." + k]) for k in ("low", "high"))
+        assert within == ("true" if low <= 1 <= high else "false") == str(j["slowdown"]["ideal-tlb"]["within"]).lower()
+        assert j["previous"]["design"] == line["previous"] == ("ideal-tlb" if line["design"] == "gpu-mmu" else "gpu-mmu")
+        assert line["previous.within"] == str(j["previous"]["within"]).lower()
+    if line["design"] == "sharedtlb": # the same run as gpu-mmu
+        assert line["previous.within"] == "true" and float(line["previous.mean"]) == 1
+PYTHON
+check 'in the table too' eval 'grep -qE "^  gpu-mmu .* [0-9,]+ ±[0-9,]+ " seeds.txt && grep -q "^  sharedtlb .* =" seeds.txt &&
+  grep -q "^$small  (the same for all seeds)" seeds.txt && grep -q "^= the difference from the design before it" seeds.txt &&
+  grep -qE "^  gpu-mmu +3 " each.txt && ! grep -q ± each.txt'
 
 # What is in the store without a breakdown is run again with it, and is still one run.
 printf 'title: T\nmachine: mosaic\nvariants: {a: {design: gpu-mmu}}\nworkloads: {w: {list: "%s"}}\nmeasures: {c: cycles}\ntable: {x: c@a}\n' $small >figure.yaml

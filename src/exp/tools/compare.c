@@ -83,6 +83,8 @@ static enum pw_status check_lists(const struct pw_compare_spec *s, struct pw_err
         status = check_once("--against:", s->references, s->reference_count, err);
     if (status == PW_OK)
         status = check_once("workload", s->workloads, s->workload_count, err);
+    if (status == PW_OK && s->seed_count > PW_COMPARE_MAX_SEEDS)
+        return pw_fail(err, PW_USER_ERROR, "--seed: at most %d seeds", PW_COMPARE_MAX_SEEDS);
     for (size_t i = 0; status == PW_OK && i < s->seed_count; i++)
         for (size_t k = 0; k < i; k++)
             if (s->seeds[i] == s->seeds[k])

@@ -11,6 +11,7 @@
 #ifndef PW_EXP_COMPARE_H
 #define PW_EXP_COMPARE_H
 
+#include "exp/format/confidence.h"
 #include "exp/store/pool.h"
 #include "exp/tools/setting.h"
 
@@ -20,11 +21,12 @@ struct pw_compare_spec {
     const char *const *sets; /* "key=v1,v2" */
     const uint64_t *seeds;
     size_t machine_count, design_count, reference_count, workload_count, set_count, seed_count;
-    bool alone; /* run each application alone too */
+    bool alone;     /* run each application alone too */
+    bool each_seed; /* a row for each seed; otherwise several are one row, with means and intervals */
 };
 
 /* Runs of a comparison at most: more is a typing error or should be an experiment of its own. */
-enum { PW_COMPARE_MAX_RUNS = 20000 };
+enum { PW_COMPARE_MAX_RUNS = 20000, PW_COMPARE_MAX_SEEDS = 1000 };
 
 /* The coordinates of a row: numbers in the lists of a comparison. */
 struct pw_compare_place {
@@ -63,6 +65,8 @@ size_t pw_compare_row(const struct pw_compare *c, const struct pw_compare_place 
 const char *pw_compare_value(const struct pw_compare *c, size_t values, size_t setting);
 /* Whether a setting is an option of a policy that this place does not have: it takes no value then. */
 bool pw_compare_lacks(const struct pw_compare *c, const struct pw_compare_place *place, size_t setting);
+/* What a row has of a setting: its value, or "any" where the place lacks it. */
+const char *pw_compare_shown_value(const struct pw_compare *c, const struct pw_compare_place *place, size_t setting);
 /* Whether a row only repeats one before it, with another value of an option that its place lacks. */
 bool pw_compare_repeats(const struct pw_compare *c, size_t row);
 /* The run behind a row, in jobs and runs. */
@@ -88,6 +92,7 @@ struct pw_compare_column {
     enum pw_compare_kind kind;
     size_t number; /* of the reference, or of the cause */
 };
+bool pw_compare_is_share(struct pw_compare_column column);
 bool pw_compare_list_columns(struct pw_compare *c);
 /* In files: "slowdown", "l1_tlb_hit_rate", "walk". Over a column of a table: two lines. */
 const char *pw_compare_column_name(struct pw_compare_column column);
@@ -100,11 +105,23 @@ bool pw_compare_has_mean(struct pw_compare_column column);
 bool pw_compare_has_means(const struct pw_compare *c);
 double pw_compare_mean(const struct pw_compare *c, size_t row, struct pw_compare_column column);
 
+/* compare_scatter.c: the numbers over all seeds of a row's place. */
+/* Whether people and CSV get these, and not each seed's. */
+bool pw_compare_scatters(const struct pw_compare *c);
+struct pw_confidence pw_compare_interval(const struct pw_compare *c, size_t row, struct pw_compare_column column);
+struct pw_confidence pw_compare_mean_interval(const struct pw_compare *c, size_t row, struct pw_compare_column column);
+/* The row's cycles by those of the design before it, with all else the same; no numbers where there is none. */
+struct pw_confidence pw_compare_step(const struct pw_compare *c, size_t row);
+/* Whether the row is of this reference itself. */
+bool pw_compare_is_reference(const struct pw_compare *c, size_t row, size_t reference);
+/* Whether no number of the workload's rows depends on the seed. */
+bool pw_compare_same_for_all_seeds(const struct pw_compare *c, size_t workload);
+
 /* compare_table.c: for people, at most `columns` wide where that is possible. */
 void pw_compare_table(const struct pw_compare *c, struct pw_text *out);
 /* compare_notes.c: what follows the table. */
 void pw_compare_notes(const struct pw_compare *c, struct pw_text *out);
-/* compare_files.c: a row per line; an object with all rows and means. */
+/* compare_csv.c: a row per line. compare_json.c: an object with all rows and means. */
 void pw_compare_csv(const struct pw_compare *c, struct pw_text *out);
 void pw_compare_json(const struct pw_compare *c, struct pw_text *out);
 

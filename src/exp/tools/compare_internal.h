@@ -2,6 +2,7 @@
 #ifndef PW_EXP_COMPARE_INTERNAL_H
 #define PW_EXP_COMPARE_INTERNAL_H
 
+#include "exp/format/table.h"
 #include "exp/tools/compare.h"
 
 /* A place of options is one of machine, design and values: (machine * design_count + design) * values_count + values. */
@@ -48,5 +49,16 @@ enum pw_status pw_compare_plan_alone(struct pw_compare *c, struct pw_error *err)
 void pw_compare_alone_destroy(struct pw_compare_alone *a);
 double pw_compare_weighted_speedup(const struct pw_compare *c, size_t row);
 double pw_compare_unfairness(const struct pw_compare *c, size_t row);
+
+/* compare_rows.c */
+/* In front of numbers whose difference from others may be chance. */
+#define PW_COMPARE_LIKE_REFERENCE "~"
+#define PW_COMPARE_LIKE_LAST "="
+const char *pw_compare_mark(const struct pw_compare *c, size_t row, struct pw_compare_column column);
+/* Whether a design is not only there as a reference. */
+bool pw_compare_is_asked_for(const struct pw_compare *c, size_t design);
+/* Appends a table of these columns. */
+void pw_compare_rows(const struct pw_compare *c, const struct pw_compare_column *columns, size_t count,
+                     struct pw_text *out);
 
 #endif

@@ -77,26 +77,26 @@ bool pw_compare_list_columns(struct pw_compare *c)
     return true;
 }
 
-static bool is_share(struct pw_compare_column column)
+bool pw_compare_is_share(struct pw_compare_column column)
 {
     return column.kind == PW_COMPARE_SHARE || column.kind == PW_COMPARE_WAIT;
 }
 
 const char *pw_compare_column_name(struct pw_compare_column column)
 {
-    return is_share(column) ? shares[column.number].name : headings[column.kind].name;
+    return pw_compare_is_share(column) ? shares[column.number].name : headings[column.kind].name;
 }
 
 const char *pw_compare_column_above(struct pw_compare_column column)
 {
-    return is_share(column) ? shares[column.number].above : headings[column.kind].above;
+    return pw_compare_is_share(column) ? shares[column.number].above : headings[column.kind].above;
 }
 
 const char *pw_compare_column_below(const struct pw_compare *c, struct pw_compare_column column)
 {
     if (column.kind == PW_COMPARE_SLOWDOWN)
         return c->spec.references[column.number];
-    return is_share(column) ? shares[column.number].below : headings[column.kind].below;
+    return pw_compare_is_share(column) ? shares[column.number].below : headings[column.kind].below;
 }
 
 /* The sum of some metrics by another; NAN when one is not there or the other is 0. */

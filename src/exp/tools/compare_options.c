@@ -164,6 +164,11 @@ bool pw_compare_lacks(const struct pw_compare *c, const struct pw_compare_place 
     return c->private->lacks[pw_compare_options_place(c, place) * c->setting_count + setting];
 }
 
+const char *pw_compare_shown_value(const struct pw_compare *c, const struct pw_compare_place *place, size_t setting)
+{
+    return pw_compare_lacks(c, place, setting) ? "any" : pw_compare_value(c, place->values, setting);
+}
+
 bool pw_compare_repeats(const struct pw_compare *c, size_t row)
 {
     struct pw_compare_place p = pw_compare_place(c, row);

@@ -1,31 +1,14 @@
-/* A comparison for people: workload by workload, a row for each combination of what varies, then means.
+/* A comparison for people.
  *
- * What is the same in all rows is said once, above. Where everything does not fit beside one another, the shares of
- * warps' time become a table of their own, and where that is not enough so do hit rates and waits for translation. A reference that no setting has changed, such as ideal-tlb under all sizes
- * of the L2 TLB, is one row and not one for each value. */
-#include "exp/format/table.h"
-#include "exp/tools/compare.h"
+ * What is the same in all rows is said once, above. Where all columns do not fit beside one another, the shares of
+ * warps' time become a table of their own; where that is not enough hit rates and waits for translation do too, and in
+ * the end a table has as many columns as fit. */
+#include "exp/tools/compare_internal.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum part { TIMES = 1, RATES = 2, SHARES = 4, WAITS = 8 };
-
-/* A table of some of the parts. */
-struct view {
-    const struct pw_compare *c;
-    unsigned parts;                    /* enum part */
-    struct pw_compare_column *columns; /* of numbers, in their order */
-    size_t column_count;
-    struct pw_table table;
-};
-
-static bool varies(const struct pw_compare *c, size_t setting)
-{
-    return c->settings[setting].value_count > 1;
-}
 
 static enum part part_of(struct pw_compare_column column)
 {
@@ -56,184 +39,41 @@ static bool is_shown(const struct pw_compare *c, struct pw_compare_column column
     return false;
 }
 
-/* What translation costs is the first number. */
-static void choose_columns(struct view *v)
+/* The columns of some parts; what translation costs is the first. */
+static size_t choose_columns(const struct pw_compare *c, unsigned parts, struct pw_compare_column *out)
 {
-    const struct pw_compare *c = v->c;
+    size_t count = 0;
     for (int first = 1; first >= 0; first--)
         for (size_t i = 0; i < c->column_count; i++)
-            if ((c->columns[i].kind == PW_COMPARE_DUE) == first && v->parts & part_of(c->columns[i]) &&
+            if ((c->columns[i].kind == PW_COMPARE_DUE) == first && parts & part_of(c->columns[i]) &&
                 is_shown(c, c->columns[i]))
-                v->columns[v->column_count++] = c->columns[i];
+                out[count++] = c->columns[i];
+    return count;
 }
 
-static size_t count_columns(const struct view *v)
-{
-    const struct pw_compare *c = v->c;
-    size_t columns = 1 + (c->spec.machine_count > 1) + (c->spec.seed_count > 1) + v->column_count;
-    for (size_t k = 0; k < c->setting_count; k++)
-        columns += varies(c, k);
-    return columns;
-}
-
-/* The two lines above the columns. */
-static void headings(struct view *v, bool above)
-{
-    const struct pw_compare *c = v->c;
-    struct pw_table *t = &v->table;
-    pw_table_cell(t, above ? "" : "design");
-    if (c->spec.machine_count > 1)
-        pw_table_cell(t, above ? "" : "machine");
-    for (size_t k = 0; k < c->setting_count; k++)
-        if (varies(c, k)) {
-            const char *key = c->settings[k].key, *point = strchr(key, '.');
-            if (above)
-                pw_table_print(t, "%.*s", point ? (int)(point - key) : 0, key);
-            else
-                pw_table_cell(t, point ? point + 1 : key);
-        }
-    if (c->spec.seed_count > 1)
-        pw_table_cell(t, above ? "" : "seed");
-    for (size_t i = 0; i < v->column_count; i++)
-        pw_table_cell_printable(t, above ? pw_compare_column_above(v->columns[i])
-                                         : pw_compare_column_below(c, v->columns[i]));
-}
-
-/* A number in its column; "-": not known. */
-static void format_number(char out[PW_NUMBER_CAPACITY], struct pw_compare_column column, double value)
-{
-    bool fraction = column.kind >= PW_COMPARE_SHARE || column.kind == PW_COMPARE_L1_HITS ||
-                    column.kind == PW_COMPARE_L2_HITS || column.kind == PW_COMPARE_DUE;
-    bool alone = column.kind == PW_COMPARE_WEIGHTED_SPEEDUP || column.kind == PW_COMPARE_UNFAIRNESS;
-    if (!isfinite(value))
-        snprintf(out, PW_NUMBER_CAPACITY, "-");
-    else if (column.kind == PW_COMPARE_CYCLES)
-        pw_format_fixed(out, value, 0);
-    else
-        pw_format_fixed(out, fraction ? 100 * value : value, fraction ? 1 : alone ? 3 : 2);
-}
-
-/* `merged`: the row stands for all values of the settings. */
-static void name_cells(struct view *v, const struct pw_compare_place *p, bool merged)
-{
-    const struct pw_compare *c = v->c;
-    struct pw_table *t = &v->table;
-    pw_table_cell_printable(t, c->designs[p->design]);
-    if (c->spec.machine_count > 1)
-        pw_table_cell_printable(t, c->spec.machines[p->machine]);
-    for (size_t k = 0; k < c->setting_count; k++)
-        if (varies(c, k))
-            pw_table_cell_printable(t, merged || pw_compare_lacks(c, p, k) ? "any" : pw_compare_value(c, p->values, k));
-    if (c->spec.seed_count > 1)
-        pw_table_print(t, "%llu", (unsigned long long)c->spec.seeds[p->seed]);
-}
-
-static void number_cells(struct view *v, size_t row)
-{
-    const struct pw_compare *c = v->c;
-    for (size_t i = 0; i < v->column_count; i++) {
-        char number[PW_NUMBER_CAPACITY];
-        format_number(number, v->columns[i], pw_compare_number(c, row, v->columns[i]));
-        bool failed = v->columns[i].kind == PW_COMPARE_CYCLES && !c->runs[pw_compare_job(c, row)];
-        pw_table_cell(&v->table, failed ? "failed" : number);
-    }
-}
-
-static bool is_asked_for(const struct pw_compare *c, size_t design)
-{
-    return design >= c->design_count - c->spec.design_count;
-}
-
-/* Whether a reference that nobody asked for as a design takes the same time under all values. */
-static bool is_merged(const struct pw_compare *c, struct pw_compare_place p)
-{
-    if (is_asked_for(c, p.design) || c->values_count == 1)
-        return false;
-    const struct pw_stored_run *first = NULL;
-    for (p.values = 0; p.values < c->values_count; p.values++) {
-        const struct pw_stored_run *run = c->runs[pw_compare_job(c, pw_compare_row(c, &p))];
-        if (!run || (first && run->cycles != first->cycles))
-            return false;
-        first = run;
-    }
-    return true;
-}
-
-static void workload_rows(struct view *v, size_t workload)
-{
-    const struct pw_compare *c = v->c;
-    size_t each = c->row_count / c->spec.workload_count;
-    struct pw_text title = {0};
-    pw_text_printable(&title, c->spec.workloads[workload]);
-    pw_table_heading(&v->table, title.bytes ? title.bytes : "");
-    pw_text_free(&title);
-    for (size_t row = workload * each; row < (workload + 1) * each; row++) {
-        struct pw_compare_place p = pw_compare_place(c, row);
-        bool merged = is_merged(c, p);
-        if (pw_compare_repeats(c, row) || (merged && p.values > 0))
-            continue;
-        name_cells(v, &p, merged);
-        number_cells(v, row);
-    }
-}
-
-static void mean_rows(struct view *v)
-{
-    const struct pw_compare *c = v->c;
-    struct pw_table *t = &v->table;
-    char title[64];
-    snprintf(title, sizeof title, "geometric mean of %zu workloads", c->spec.workload_count);
-    pw_table_heading(t, title);
-    for (size_t row = 0; row < c->row_count / c->spec.workload_count; row++) {
-        struct pw_compare_place p = pw_compare_place(c, row);
-        if (!is_asked_for(c, p.design) || pw_compare_repeats(c, row))
-            continue;
-        name_cells(v, &p, false);
-        for (size_t i = 0; i < v->column_count; i++) {
-            char number[PW_NUMBER_CAPACITY];
-            format_number(number, v->columns[i], pw_compare_mean(c, row, v->columns[i]));
-            pw_table_cell(t, pw_compare_has_mean(v->columns[i]) ? number : "");
-        }
-    }
-}
-
-static void write_parts(const struct pw_compare *c, unsigned parts, struct pw_text *out)
-{
-    struct view v = {.c = c, .parts = parts, .table = {.align = "lr", .indent = "  "}};
-    v.columns = calloc(c->column_count + 1, sizeof *v.columns);
-    if (!v.columns) {
-        out->failed = true;
-        return;
-    }
-    choose_columns(&v);
-    v.table.columns = count_columns(&v);
-    if (v.column_count && v.table.columns <= PW_TABLE_MAX_COLUMNS) {
-        headings(&v, true);
-        headings(&v, false);
-        for (size_t w = 0; w < c->spec.workload_count; w++)
-            workload_rows(&v, w);
-        if (pw_compare_has_means(c) && parts & TIMES)
-            mean_rows(&v);
-        pw_table_finish(&v.table, out);
-    }
-    free(v.columns);
-}
-
-static void title(const struct pw_compare *c, struct pw_text *out)
+/* What is the same in all rows. */
+static void add_same(const struct pw_compare *c, struct pw_text *out)
 {
     struct pw_text same = {0};
     if (c->spec.machine_count == 1)
         pw_text_print(&same, "machine %s", c->spec.machines[0]);
     if (c->spec.seed_count == 1)
         pw_text_print(&same, "%sseed %llu", same.length ? ", " : "", (unsigned long long)c->spec.seeds[0]);
+    if (pw_compare_scatters(c))
+        pw_text_print(&same, "%s%zu seeds", same.length ? ", " : "", c->spec.seed_count);
     for (size_t k = 0; k < c->setting_count; k++)
-        if (!varies(c, k))
+        if (c->settings[k].value_count == 1)
             pw_text_print(&same, "%s%s=%s", same.length ? ", " : "", c->settings[k].key, c->settings[k].values[0]);
     if (same.length) {
         pw_text_printable(out, same.bytes);
         pw_text_add(out, "\n");
     }
     pw_text_free(&same);
+}
+
+static void title(const struct pw_compare *c, struct pw_text *out)
+{
+    add_same(c, out);
     if (c->spec.reference_count)
         pw_text_add(out, "slowdown: cycles divided by the cycles of that design with all else the same\n");
     for (size_t i = 0; i < c->column_count; i++)
@@ -241,6 +81,8 @@ static void title(const struct pw_compare *c, struct pw_text *out)
             pw_text_add(out, "due to translation: the part of the cycles that ideal-tlb does not need\n");
     if (c->spec.alone)
         pw_text_add(out, "weighted speedup: sum of IPC / IPC alone; unfairness: largest IPC alone / IPC\n");
+    if (pw_compare_scatters(c))
+        pw_text_add(out, "±: 95% confidence interval of the mean over seeds (Student's t)\n");
     pw_text_add(out, "\n");
 }
 
@@ -261,39 +103,82 @@ static bool fits(const struct pw_text *t, size_t columns)
     return true;
 }
 
-/* The parts in one table where that fits, or in one each. */
-static void write_group(const struct pw_compare *c, unsigned both, const char *const *titles, struct pw_text *out)
+/* Writes a table of these columns, under its title, if it is no wider than there is room, or if it `has_to`. */
+static bool write_columns(const struct pw_compare *c, const struct pw_compare_column *columns, size_t count,
+                          const char *heading, bool has_to, struct pw_text *out)
 {
-    struct pw_text together = {0};
-    unsigned first = both & -both;
-    write_parts(c, both, &together);
-    out->failed |= together.failed;
-    if (fits(&together, out->width ? out->width : PW_PROSE_COLUMNS)) {
-        pw_text_print(out, "%s%s", titles[0], together.bytes ? together.bytes : "");
-    } else {
-        pw_text_add(out, titles[0]);
-        write_parts(c, first, out);
-        pw_text_print(out, "\n%s", titles[1]);
-        write_parts(c, both & ~first, out);
+    struct pw_text table = {.width = has_to ? out->width : 0};
+    pw_compare_rows(c, columns, count, &table);
+    out->failed |= table.failed;
+    bool written = has_to || fits(&table, out->width ? out->width : PW_PROSE_COLUMNS);
+    if (written && table.bytes) {
+        bool first = out->length < 2 || !strcmp(out->bytes + out->length - 2, "\n\n");
+        pw_text_print(out, "%s%s%s", first ? "" : "\n", heading, table.bytes);
     }
-    pw_text_free(&together);
+    pw_text_free(&table);
+    return written;
+}
+
+/* As many columns as fit, and those that are left in further tables. */
+static void write_some(const struct pw_compare *c, const struct pw_compare_column *columns, size_t count,
+                       const char *heading, struct pw_text *out)
+{
+    while (count) {
+        size_t some = count;
+        while (!write_columns(c, columns, some, heading, some == 1, out))
+            some--;
+        columns += some;
+        count -= some;
+    }
+}
+
+/* Two parts in one table where that fits. */
+static void write_group(const struct pw_compare *c, unsigned first, unsigned second, const char *const *titles,
+                        struct pw_compare_column *columns, struct pw_text *out)
+{
+    size_t count = choose_columns(c, first | second, columns);
+    if (write_columns(c, columns, count, titles[0], false, out))
+        return;
+    count = choose_columns(c, first, columns);
+    write_some(c, columns, count, titles[0], out);
+    count = choose_columns(c, second, columns);
+    write_some(c, columns, count, titles[1], out);
+}
+
+/* Says of the marks that are there what they mean. */
+static void explain_marks(const struct pw_compare *c, struct pw_text *out)
+{
+    bool like_last = false, like_reference = false;
+    for (size_t row = 0; pw_compare_scatters(c) && row < c->row_count; row++)
+        for (size_t i = 0; i < c->column_count; i++) {
+            const char *mark = pw_compare_mark(c, row, c->columns[i]);
+            like_last |= !strcmp(mark, PW_COMPARE_LIKE_LAST);
+            like_reference |= !strcmp(mark, PW_COMPARE_LIKE_REFERENCE);
+        }
+    if (like_last || like_reference)
+        pw_text_add(out, "\n");
+    if (like_reference)
+        pw_text_add(out, PW_COMPARE_LIKE_REFERENCE " the difference from the reference lies within the interval\n");
+    if (like_last)
+        pw_text_add(out, PW_COMPARE_LIKE_LAST " the difference from the design before it lies within the interval\n");
 }
 
 void pw_compare_table(const struct pw_compare *c, struct pw_text *out)
 {
     static const char *const rates[] = {"", "TLBs and page walks\n"};
     static const char *const shares[] = {"Where the time of warps goes, %\n", "Of that, waits for translation, %\n"};
-    struct pw_text together = {0};
-    title(c, out);
-    write_parts(c, TIMES | RATES | SHARES | WAITS, &together);
-    out->failed |= together.failed;
-    if (fits(&together, out->width ? out->width : PW_PROSE_COLUMNS)) {
-        pw_text_add(out, together.bytes ? together.bytes : "");
-    } else {
-        write_group(c, TIMES | RATES, rates, out);
-        pw_text_add(out, "\n");
-        write_group(c, SHARES | WAITS, shares, out);
+    struct pw_compare_column *columns = calloc(c->column_count + 1, sizeof *columns);
+    if (!columns) {
+        out->failed = true;
+        return;
     }
-    pw_text_free(&together);
+    title(c, out);
+    size_t count = choose_columns(c, TIMES | RATES | SHARES | WAITS, columns);
+    if (!out->failed && !write_columns(c, columns, count, "", false, out)) {
+        write_group(c, TIMES, RATES, rates, columns, out);
+        write_group(c, SHARES, WAITS, shares, columns, out);
+    }
+    explain_marks(c, out);
     pw_compare_notes(c, out);
+    free(columns);
 }

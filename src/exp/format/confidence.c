@@ -1,6 +1,6 @@
 /* Student's t in closed form: for a whole number of degrees of freedom, the probability of lying within ± t is a finite
  * sum (Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4), and t is found by bisection. */
-#include "exp/format/interval.h"
+#include "exp/format/confidence.h"
 
 #include <math.h>
 
@@ -33,9 +33,9 @@ double pw_student_t(size_t freedom)
     return high;
 }
 
-struct pw_interval pw_interval_of(const double *values, size_t count)
+struct pw_confidence pw_confidence_of(const double *values, size_t count)
 {
-    struct pw_interval none = {count, NAN, NAN, NAN};
+    struct pw_confidence none = {count, NAN, NAN, NAN};
     if (!count)
         return none;
     double sum = 0, squares = 0;
@@ -48,20 +48,20 @@ struct pw_interval pw_interval_of(const double *values, size_t count)
     }
     double mean = equal ? values[0] : sum / (double)count;
     if (count == 1)
-        return (struct pw_interval){1, mean, NAN, NAN};
+        return (struct pw_confidence){1, mean, NAN, NAN};
     for (size_t i = 0; i < count; i++)
         squares += (values[i] - mean) * (values[i] - mean);
     double deviation = sqrt(squares / (double)(count - 1));
     double half = equal ? 0 : pw_student_t(count - 1) * deviation / sqrt((double)count);
-    return (struct pw_interval){count, mean, mean - half, mean + half};
+    return (struct pw_confidence){count, mean, mean - half, mean + half};
 }
 
-double pw_interval_half(const struct pw_interval *i)
+double pw_confidence_half(const struct pw_confidence *i)
 {
     return (i->high - i->low) / 2;
 }
 
-bool pw_interval_has(const struct pw_interval *i, double value)
+bool pw_confidence_has(const struct pw_confidence *i, double value)
 {
     return i->low <= value && value <= i->high;
 }
