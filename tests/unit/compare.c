@@ -1,45 +1,8 @@
 /* Comparisons: which runs a grid stands for, each once; what rows say; mistakes before anything runs. */
-#include "exp/tools/compare_internal.h"
+#include "comparison.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define LIST(...) ((const char *const[]){__VA_ARGS__})
-
-static const uint64_t one_seed[] = {1};
-
-/* gpu-mmu against ideal-tlb on mosaic, to be changed by the test. */
-static struct pw_compare_spec simple(void)
-{
-    static const char *const machines[] = {"mosaic"}, *const designs[] = {"gpu-mmu"},
-                             *const references[] = {"ideal-tlb"}, *const workloads[] = {"vecadd:n=1k"};
-    return (struct pw_compare_spec){.machines = machines,
-                                    .machine_count = 1,
-                                    .designs = designs,
-                                    .design_count = 1,
-                                    .references = references,
-                                    .reference_count = 1,
-                                    .workloads = workloads,
-                                    .workload_count = 1,
-                                    .seeds = one_seed,
-                                    .seed_count = 1};
-}
-
-static struct pw_compare *create(const struct pw_compare_spec *spec)
-{
-    struct pw_compare *c;
-    struct pw_error err = {0};
-    if (pw_compare_create(spec, &c, &err) != PW_OK)
-        fail_msg("%s", err.message);
-    return c;
-}
 
 static void expect_mistake(const struct pw_compare_spec *spec, const char *message)
 {
@@ -218,27 +181,6 @@ static void an_application_alone_is_a_run_that_rows_share(void **state)
     pw_compare_destroy(c);
 }
 
-/* Runs with these cycles, or none for 0, until let_go. */
-static struct pw_stored_run *give_cycles(struct pw_compare *c, const uint64_t *cycles, size_t count)
-{
-    struct pw_stored_run *runs = calloc(c->job_count, sizeof *runs);
-    assert_non_null(runs);
-    assert_int_equal(c->row_count, count);
-    for (size_t row = 0; row < count; row++) {
-        size_t job = pw_compare_job(c, row);
-        runs[job].cycles = cycles[row];
-        c->runs[job] = cycles[row] ? &runs[job] : NULL;
-    }
-    return runs;
-}
-
-static void let_go(struct pw_compare *c, struct pw_stored_run *runs)
-{
-    memset(c->runs, 0, c->job_count * sizeof(struct pw_stored_run *));
-    free(runs);
-    pw_compare_destroy(c);
-}
-
 static double slowdown(const struct pw_compare *c, size_t row, size_t reference)
 {
     return pw_compare_number(c, row, (struct pw_compare_column){PW_COMPARE_SLOWDOWN, reference});
@@ -277,83 +219,6 @@ static void slowdowns_are_against_the_row_that_differs_in_the_design_alone(void 
     /* The geometric mean of 2.5 and 40. */
     assert_true(fabs(mean_slowdown(c, 2) - 10) < 1e-12);
     assert_true(fabs(mean_slowdown(c, 6) - 10) < 1e-12);
-    let_go(c, runs);
-}
-
-static void expect_interval(struct pw_confidence i, size_t count, double mean, double half)
-{
-    if (i.count != count || fabs(i.mean - mean) > 1e-6 || fabs(pw_confidence_half(&i) - half) > 1e-6)
-        fail_msg("%zu numbers, %g +- %g", i.count, i.mean, pw_confidence_half(&i));
-}
-
-/* All designs take longer with each seed; what they take relative to each other is another matter. */
-static void ratios_are_made_for_each_seed_before_their_interval(void **state)
-{
-    (void)state;
-    static const uint64_t seeds[] = {1, 2, 3};
-    struct pw_compare_spec spec = simple();
-    spec.seeds = seeds;
-    spec.seed_count = 3;
-    spec.designs = LIST("gpu-mmu", "gpu-mmu-2m", "gpu-mmu-64k");
-    spec.design_count = 3;
-    struct pw_compare *c = create(&spec);
-    static const uint64_t cycles[] = {100, 200, 300, 110, 220, 330, 111, 219, 330, 0, 200, 330};
-    struct pw_stored_run *runs = give_cycles(c, cycles, sizeof cycles / sizeof *cycles);
-    const struct pw_compare_column all = {PW_COMPARE_CYCLES, 0}, slowdowns = {PW_COMPARE_SLOWDOWN, 0};
-    const struct pw_compare_column due = {PW_COMPARE_DUE, 0};
-    const double t = 4.30265273;
-    expect_interval(pw_compare_interval(c, 0, all), 3, 200, t * 100 / sqrt(3));
-    expect_interval(pw_compare_interval(c, 3, slowdowns), 3, 1.1, 0);
-    expect_interval(pw_compare_interval(c, 3, due), 3, 1 - 1 / 1.1, 0);
-    expect_interval(pw_compare_interval(c, 6, slowdowns), 3, (1.11 + 1.095 + 1.1) / 3, t * 0.0076376261583 / sqrt(3));
-    expect_interval(pw_compare_interval(c, 9, slowdowns), 2, 1.05, 12.7062047 * 0.05 * sqrt(2) / sqrt(2));
-    expect_interval(pw_compare_step(c, 3), 3, 1.1, 0);
-    expect_interval(pw_compare_step(c, 6), 3, (111 / 110.0 + 219 / 220.0 + 1) / 3, t * 0.006943295 / sqrt(3));
-    assert_int_equal(pw_compare_step(c, 0).count, 0);
-    assert_string_equal(pw_compare_mark(c, 3, slowdowns), "");
-    assert_string_equal(pw_compare_mark(c, 6, slowdowns), "");
-    assert_string_equal(pw_compare_mark(c, 9, slowdowns), "~");
-    assert_string_equal(pw_compare_mark(c, 9, due), "~");
-    assert_string_equal(pw_compare_mark(c, 0, slowdowns), "");
-    assert_string_equal(pw_compare_mark(c, 3, all), "");
-    assert_string_equal(pw_compare_mark(c, 6, all), "=");
-    assert_false(pw_compare_same_for_all_seeds(c, 0));
-    struct pw_text csv = {0}, table = {0};
-    pw_compare_csv(c, &csv);
-    assert_non_null(strstr(csv.bytes, "\nmosaic,gpu-mmu,vecadd:n=1k,3,220,"));
-    assert_non_null(strstr(csv.bytes, "\nmosaic,gpu-mmu-64k,vecadd:n=1k,2,265,"));
-    pw_compare_table(c, &table);
-    assert_non_null(strstr(table.bytes, "~1.05 ±0.64"));
-    assert_non_null(strstr(table.bytes, "=220 ±"));
-    assert_non_null(strstr(table.bytes, "\n~ the difference from the reference lies within"));
-    assert_non_null(strstr(table.bytes, "\n= the difference from the design before it lies within"));
-    pw_text_free(&csv);
-    pw_text_free(&table);
-    let_go(c, runs);
-}
-
-static void numbers_that_no_seed_changes_have_no_interval_to_show(void **state)
-{
-    (void)state;
-    static const uint64_t seeds[] = {1, 2, 3};
-    struct pw_compare_spec spec = simple();
-    spec.seeds = seeds;
-    spec.seed_count = 3;
-    struct pw_compare *c = create(&spec);
-    static const uint64_t cycles[] = {100, 100, 100, 1234, 1234, 1234};
-    struct pw_stored_run *runs = give_cycles(c, cycles, sizeof cycles / sizeof *cycles);
-    struct pw_text table = {0};
-    assert_true(pw_compare_same_for_all_seeds(c, 0));
-    pw_compare_table(c, &table);
-    assert_non_null(strstr(table.bytes, "\nvecadd:n=1k  (the same for all seeds)\n"));
-    assert_non_null(strstr(table.bytes, " 1,234 "));
-    assert_null(strstr(table.bytes, "1,234 ±"));
-    pw_text_free(&table);
-    c->spec.each_seed = true;
-    pw_compare_table(c, &table);
-    assert_null(strstr(table.bytes, "all seeds"));
-    assert_non_null(strstr(table.bytes, "\n  gpu-mmu       3 "));
-    pw_text_free(&table);
     let_go(c, runs);
 }
 
@@ -523,8 +388,6 @@ int main(void)
         cmocka_unit_test(workloads_have_the_sms_that_they_give),
         cmocka_unit_test(an_application_alone_is_a_run_that_rows_share),
         cmocka_unit_test(slowdowns_are_against_the_row_that_differs_in_the_design_alone),
-        cmocka_unit_test(ratios_are_made_for_each_seed_before_their_interval),
-        cmocka_unit_test(numbers_that_no_seed_changes_have_no_interval_to_show),
         cmocka_unit_test(what_has_no_run_has_no_numbers),
         cmocka_unit_test(a_row_says_what_the_metrics_of_its_run_do),
         cmocka_unit_test(a_text_keeps_its_commas),
