@@ -1,5 +1,5 @@
-/* The mean of a few numbers and its 95% confidence interval: where the mean of very many such numbers lies, in 95 of 100
- * cases.
+/* The mean of a few numbers and its 95% confidence interval: where the mean of very many such numbers lies, in 95 of
+ * 100 cases.
  *
  * For n numbers with standard deviation s it is mean ± t·s/√n, with Student's t for n - 1 degrees of freedom ("The
  * probable error of a mean", Biometrika, 1908). It takes the numbers to be independent and normally distributed; three

@@ -4,8 +4,8 @@
  * and every seed is a row. Designs to compare with, the references, are designs of the grid too, so a row's slowdown is
  * its cycles by those of the row that differs in the design alone: the same machine, workload, settings and seed.
  *
- * An option of a policy exists only where that policy is chosen. A design that has another one lacks the option: it runs
- * once, without it, and its rows for the option's values are one ("any").
+ * An option of a policy exists only where that policy is chosen. A design that has another one lacks the option: it
+ * runs once, without it, and its rows for the option's values are one ("any").
  *
  * Rows that come to the same effective options are one run. Runs are in the store, with their breakdown. */
 #ifndef PW_EXP_COMPARE_H

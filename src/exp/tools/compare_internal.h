@@ -5,7 +5,8 @@
 #include "exp/format/table.h"
 #include "exp/tools/compare.h"
 
-/* A place of options is one of machine, design and values: (machine * design_count + design) * values_count + values. */
+/* A place of options is one of machine, design and values: (machine * design_count + design) * values_count +
+ * values. */
 struct pw_compare_private {
     char **pairs;                   /* [values * setting_count + setting]: "key=value" */
     const char **sets;              /* [place of options * setting_count + i]: the pairs that go with the design, */

@@ -1,7 +1,7 @@
 /* The numbers of a row, from the metrics of its run.
  *
- * The states of warps (gpu/breakdown.h) are gathered into causes: what a warp does by itself, its data, the queue of the
- * load-store unit, and the places where a load waits for a translation, its own or one that the queue waits for. */
+ * The states of warps (gpu/breakdown.h) are gathered into causes: what a warp does by itself, its data, the queue of
+ * the load-store unit, and the places where a load waits for a translation, its own or one that the queue waits for. */
 #include "exp/tools/compare_internal.h"
 
 #include <math.h>
