@@ -292,6 +292,28 @@ static void an_instruction_behind_a_wait_for_a_miss_register_waits_for_translati
     assert_int_equal(parts_of(t).of[PW_TIME_LSU_TLB], LOOKUP + WALK + 1 - 3);
 }
 
+/* Three base pages of one large page, whose translation comes for the first: the second waits for a register until then,
+ * and hits. From then on the third waits for the unit, for one cycle or for as long as the second waits for data. */
+static void the_wait_behind_a_translation_ends_when_the_head_hits(void **state)
+{
+    (void)state;
+    enum { LOOKUP = 3 + 40 + 2 * 20 + 40 }; /* the L2 TLB is looked up for either page size */
+    struct timed t = fixed(own_page);
+    t.bytes = 4 << 20;
+    t.orders = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M;
+    t.threads = 96;
+    t.sets[6] = "page.size=2MB";
+    t.sets[7] = "l1_tlb.on_miss=hit_under_miss";
+    struct parts p = parts_of(t);
+    assert_int_equal(p.of[PW_TIME_WALK_MEMORY], WALK);
+    assert_int_equal(p.of[PW_TIME_LSU_TLB], LOOKUP + WALK + 1 - 3);
+    assert_int_equal(p.of[PW_TIME_LSU], 1);
+    t.sets[8] = "l1d.mshrs=1";
+    struct parts full = parts_of(t);
+    assert_int_equal(full.of[PW_TIME_LSU_TLB], LOOKUP + WALK + 1 - 3);
+    assert_true(full.of[PW_TIME_LSU] > 50);
+}
+
 static void own_line(struct pw_warp *w, struct timed *t)
 {
     timed_fetch(w, t, w->index * 128);
@@ -403,6 +425,7 @@ int main(void)
         cmocka_unit_test(a_line_without_a_miss_register_waits_for_the_l1_tlb),
         cmocka_unit_test(an_instruction_behind_a_miss_waits_for_its_translation),
         cmocka_unit_test(an_instruction_behind_a_wait_for_a_miss_register_waits_for_translation),
+        cmocka_unit_test(the_wait_behind_a_translation_ends_when_the_head_hits),
         cmocka_unit_test(an_instruction_behind_one_that_waits_for_data_waits_for_no_translation),
         cmocka_unit_test(one_at_a_time_waits_for_the_translation_of_another_sm),
         cmocka_unit_test(an_instruction_waits_for_room_in_the_load_store_unit),

@@ -43,6 +43,10 @@ static void a_span_has_the_cycles_in_which_it_was_blocked(void **state)
     assert_int_equal(pw_blocked_within(&b, 13, 12), 0);
     begin(&b, 30, 0);
     pw_blocked_end(&b, 30); /* for no time */
+    assert_int_equal(b.count, 1);
+    begin(&b, 20, 0); /* once more at once: it is one time */
+    assert_int_equal(b.count, 1);
+    pw_blocked_end(&b, 20);
     begin(&b, 40, 0);
     pw_blocked_end(&b, 41);
     assert_int_equal(pw_blocked_within(&b, 15, 41), 6);
