@@ -237,6 +237,39 @@ rows = [line.split() for line in open(".stdout") if re.match(r"  (gather|vecadd|
 for column in -2, -1:
     assert len({len(row[column].split(".")[1]) for row in rows}) == 1, rows
 PYTHON
+printf 'title: S\nmachine: mosaic\nvariants: {a: {design: gpu-mmu}, i: {design: ideal-tlb}}\nworkloads:\n  x: {list: "MUM:scale=0.01 vecadd:n=10k"}\n' >scatter.yaml
+printf 'measures: {c: cycles}\ntable: {slower: c@a / c@i}\nclaims: {mosaic-fig03-4k-loss: 100 * (1 - mean(c@i / c@a))}\n' >>scatter.yaml
+run reproduce ./scatter.yaml --db scatter.db --seeds 3 --each --csv scatter.csv --json scatter.json
+check 'with --seeds every number has its interval' eval 'succeeds && python3 - "$pagewalk"' <<'PYTHON'
+import csv, json, math, statistics, subprocess, sys
+rows = list(csv.DictReader(open("scatter.csv", newline="")))
+figure, = json.load(open("scatter.json"))
+def slower(workload, seed):
+    cycles = [json.loads(subprocess.check_output([sys.argv[1], "run", "-w", workload, "-d", d, "--seed", str(seed), "--json", "-"]))["cycles"]
+              for d in ("gpu-mmu", "ideal-tlb")]
+    return cycles[0] / cycles[1]
+values = {w: [slower(w, s) for s in (1, 2, 3)] for w in ("MUM:scale=0.01", "vecadd:n=10k")}
+both = [statistics.mean(v) for v in zip(*values.values())]
+loss = [100 * (1 - statistics.mean(1 / v for v in pair)) for pair in zip(*values.values())]
+near = lambda a, b: math.isclose(a, b, rel_tol=1e-9)
+def matches(row, of):
+    mean, half = statistics.mean(of), 4.302652729911275 * statistics.stdev(of) / math.sqrt(3)
+    return int(row["n"]) == 3 and all(near(float(row[k]), v) for k, v in (("mean", mean), ("low", mean - half), ("high", mean + half)))
+items, groups = figure["columns"][0]["items"], figure["columns"][0]["groups"]
+assert [r["kind"] for r in rows] == ["value", "value", "mean", "claim"], rows
+for row, item in zip(rows, items):
+    assert matches(row, values[row["workload"]]) and matches(item, values[item["workload"]]), (row, item)
+    assert near(float(row["value"]), values[row["workload"]][0]) and near(item["value"], float(row["value"]))
+assert matches(rows[2], both) and matches(groups[0], both) and near(float(rows[2]["value"]), both[0])
+assert matches(rows[3], loss) and near(float(rows[3]["value"]), loss[0])
+PYTHON
+check 'in the table too, where it depends on the seed' eval \
+  'grep -qE "^  MUM +[0-9.]+ ±[0-9.]+$" .stdout && grep -qE "^  vecadd +[0-9.]+$" .stdout && grep -q "3 seeds)$" .stdout &&
+   grep -q "^  ±: 95% confidence interval" .stdout'
+sed 's/MUM:scale=0.01 //' scatter.yaml >same.yaml
+run reproduce ./same.yaml --db scatter.db --seeds 2
+check 'what is the same for all seeds is said once' eval 'succeeds && [ "$(grep -c "the same for all seeds" .stdout)" = 1 ] && ! grep -q ± .stdout'
+
 check 'docs/experiments.md has the members of the JSON and the fields of the CSV' python3 - "$source_root" <<'PYTHON'
 import csv, json, pathlib, re, sys
 page = (pathlib.Path(sys.argv[1]) / "docs/experiments.md").read_text().split("## Numbers as JSON and CSV")[1]
@@ -246,10 +279,11 @@ def names(value, prefix=""):
     if isinstance(value, dict):
         return {prefix + key for key in value} | {n for k, v in value.items() for n in names(v, prefix + k + ".")}
     return set()
-printed = names(json.load(open("both.json"))) | names(json.load(open("seeds.json")))
+printed = set().union(*(names(json.load(open(f + ".json"))) for f in ("both", "seeds", "scatter")))
 told = set(re.findall(r"^\| `([a-z_.]+)` \|", page.split("### CSV")[0], re.M))
 assert told == printed, told ^ printed
-fields = next(csv.reader(open("figure.csv")))
+fields = next(csv.reader(open("scatter.csv")))
+assert fields[:-4] == next(csv.reader(open("figure.csv")))
 assert re.findall(r"^\| `([a-z.]+)` \|", page.split("### CSV")[1], re.M) == fields
 PYTHON
 sed 's/2m: {design: gpu-mmu-2m}/2m: {design: gpu-mmu-2n}/' figure.yaml >unused.yaml
