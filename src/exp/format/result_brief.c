@@ -1,7 +1,7 @@
-/* What tells most of a run, for somebody who reads it the first time: what translation did, where data came from, and
- * where there is demand paging or another GPU, what moved. Each row has a label in plain words and says something no other
- * row says; one in which nothing happened is left out, and so is a unit that is not there. Several GPUs are one column,
- * their sum. Every metric under its own name is a flag away (result_units.c). */
+/* A result for a first look: what translation did, where data came from, and where there is demand paging or another
+ * GPU, what moved. Each row has a label in plain words and says something no other row says; one in which nothing
+ * happened is left out, and so is a unit that is not there. Several GPUs are one column, their sum. result_units.c has
+ * every metric under its own name. */
 #include "exp/format/scope_table.h"
 #include "sim/scope.h"
 
