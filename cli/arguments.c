@@ -1,7 +1,8 @@
 /* The parser of flags, driven by a command's table, which also writes its help.
  *
  * As getopt_long does: "--name value", "--name=value", "-n value", "-nvalue", "--" ends the flags, flags and other
- * arguments may be mixed. The value of a flag that needs none is the next argument if that begins with a digit. getopt_long itself prints its own messages and cannot suggest. */
+ * arguments may be mixed. The value of a flag that needs none is the next argument if that begins with a digit.
+ * getopt_long itself prints its own messages and cannot suggest. */
 #include "command.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Which kernel costs: the table, the named rows of the JSON, the names in the CSV, and what diff says of them.
+# Kernels by the time they take: the table, the named rows of the JSON, the names in the CSV, and what diff says of them.
 source "$(dirname "$0")/tap.sh"
 recorded=trace:$source_root/examples/traces/transformer.pwt
 

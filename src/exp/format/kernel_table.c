@@ -1,9 +1,9 @@
 /* The kernels of a run by the time they took: which one to look at. All launches of one name and application are a row;
  * what is beyond the rows wanted is one more.
  *
- * Launches of one application follow one another, so their times add up to that of the run. Where something is left, such
- * as the copies of pages between launches, or what an application does that was started again while others still run, it
- * has a row of its own. Columns in which nothing happened are left out. */
+ * Launches of one application follow one another, so their times add up to that of the run. Where something is left,
+ * such as the copies of pages between launches, or what an application does that was started again while others still
+ * run, it has a row of its own. Columns in which nothing happened are left out. */
 #include "exp/format/kernel_name.h"
 #include "exp/format/result.h"
 #include "exp/format/table.h"
@@ -171,7 +171,8 @@ static void time_cells(const struct kernels *k, uint64_t cycles, uint64_t whole,
     pw_table_print(t, "%.1f%%", 100 * (double)cycles / (double)whole);
 }
 
-/* What the times of an application's launches are shares of. Warm-up cuts through launches, but their rows are whole. */
+/* What the times of an application's launches are shares of. Warm-up cuts through launches, but their rows are
+ * whole. */
 static uint64_t whole(const struct kernels *k, unsigned app)
 {
     const struct pw_result *r = k->result;

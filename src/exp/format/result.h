@@ -34,8 +34,8 @@ void pw_result_table(const struct pw_result *r, const struct pw_result_view *vie
 void pw_allocation_table(const struct pw_allocation_result *allocations, size_t count, const char *heading,
                          struct pw_text *out);
 
-/* Kernels by the time they took, as a table of its own: those of one name in a row, at most so many rows and one for the
- * others, then the run; with full names of kernels or short ones. */
+/* Kernels by the time they took, as a table of its own: those of one name in a row, at most so many rows and one for
+ * the others, then the run; with full names of kernels or short ones. */
 void pw_kernel_table(const struct pw_result *r, size_t rows, bool full_names, struct pw_text *out);
 
 /* Where the time of warps went, as a table of its own; a column pair for each application. */

@@ -1,7 +1,7 @@
-/* What tells most of a run, for somebody who reads it the first time: what translation did, where data came from, and
- * where there is demand paging or another GPU, what moved. Each row has a label in plain words and says something no other
- * row says; one in which nothing happened is left out, and so is a unit that is not there. Several GPUs are one column,
- * their sum. Every metric under its own name is a flag away (result_units.c). */
+/* A result for a first look: what translation did, where data came from, and where there is demand paging or another
+ * GPU, what moved. Each row has a label in plain words and says something no other row says; one in which nothing
+ * happened is left out, and so is a unit that is not there. Several GPUs are one column, their sum. result_units.c has
+ * every metric under its own name. */
 #include "exp/format/scope_table.h"
 #include "sim/scope.h"
 
@@ -31,7 +31,7 @@ static const struct line lines[] = {
     {PER_1000, "L1 TLB misses per 1,000 instructions", "", "l1_tlb.misses", NULL, "sm.issued", NULL},
     {SHARE, "L2 TLB hit rate", "%", "l2_tlb.hits", NULL, "l2_tlb.lookups", NULL},
     {PER_1000, "L2 TLB misses per 1,000 instructions", "", "l2_tlb.misses", NULL, "sm.issued", NULL},
-    {SHARE, "L2 TLB misses that joined a page walk", "%", "l2_tlb.mshr_merges", NULL, "l2_tlb.misses", NULL},
+    {SHARE, "L2 TLB misses that joined a walk", "%", "l2_tlb.mshr_merges", NULL, "l2_tlb.misses", NULL},
     {SHARE, "L2 TLB hits in the bypass cache", "%", "bypass_tlb.hits", NULL, "l2_tlb.hits", NULL},
     {SHARE, "L2 TLB hits in ranges", "%", "l2_tlb.organisation.range_hits", NULL, "l2_tlb.hits", NULL},
     {SHARE, "L2 TLB fills that were compressed", "%", "l2_tlb.organisation.compressed_fills", NULL,
@@ -49,11 +49,8 @@ static const struct line lines[] = {
     {HEADING, "Execution and memory", "", "", NULL, NULL, NULL},
     {SHARE, "cycles in which no warp could issue", "%", "sm.stall_cycles", NULL, "sm.resident_cycles", NULL},
     {SHARE, "L1 data cache hit rate", "%", "l1d.hits", NULL, "l1d.accesses", NULL},
-    {MEAN, "L2 cache hit rate, data", "%", "l2.data_hit_rate", NULL, NULL, NULL},
-    {MEAN, "L2 cache hit rate, page tables", "%", "l2.walk_hit_rate", NULL, NULL, NULL},
-    {SHARE, "DRAM row hit rate", "%", "dram.row_hits", NULL, "dram.reads", "dram.writes"},
+    {MEAN, "L2 cache hit rate of data", "%", "l2.data_hit_rate", NULL, NULL, NULL},
     {BYTES, "DRAM traffic", "", "dram.bytes", NULL, NULL, NULL},
-    {BYTES, "memory allocated", "", "mem.allocated_bytes", NULL, NULL, NULL},
     {BYTES, "memory touched", "", "mem.touched_bytes", NULL, NULL, NULL},
     {HEADING, "Demand paging (pages of 4 KB)", "", "", NULL, NULL, NULL},
     {COUNT, "far faults", "", "uvm.far_faults", NULL, NULL, NULL},

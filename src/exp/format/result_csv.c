@@ -3,11 +3,11 @@
  *
  * Columns: run (machine/design/applications/seed, then what was set by hand and what was left out of the metrics, so
  * that the rows of several runs in one file can be told apart), app ("app0", or empty for the whole machine),
- * component, metric, unit, value, and in rows of a launch its kernel's short name. A metric named "app0.l1_tlb.hits" has app "app0", component "l1_tlb" and metric
- * "hits"; the whole machine's "gpu0.l1_tlb.hits" has component "gpu0.l1_tlb", since there may be several GPUs. Rows of
- * a kernel launch or an interval have it in front of the component: "kernel3.l1_tlb"; those of an allocation have
- * component "allocation.NAME"; "breakdown" is in percent, its cycles are the metrics of "warp". Component "host"
- * depends on the host. */
+ * component, metric, unit, value, and in rows of a launch its kernel's short name. A metric named "app0.l1_tlb.hits"
+ * has app "app0", component "l1_tlb" and metric "hits"; the whole machine's "gpu0.l1_tlb.hits" has component
+ * "gpu0.l1_tlb", since there may be several GPUs. Rows of a kernel launch or an interval have it in front of the
+ * component: "kernel3.l1_tlb"; those of an allocation have component "allocation.NAME"; "breakdown" is in percent, its
+ * cycles are the metrics of "warp". Component "host" depends on the host. */
 #include "exp/format/kernel_name.h"
 #include "exp/format/result.h"
 #include "sim/scope.h"
