@@ -29,7 +29,7 @@ void pw_blocked_begin(struct pw_blocked *b, pw_cycle now)
         last->to = PW_NEVER;
         return;
     }
-    assert(pw_blocked_has_room(b));
+    assert(b->times && pw_blocked_has_room(b));
     b->times[b->count++] = (struct pw_blocked_time){now, PW_NEVER, last ? sum_at(last, now) : b->dropped};
 }
 

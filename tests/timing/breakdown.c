@@ -292,8 +292,9 @@ static void an_instruction_behind_a_wait_for_a_miss_register_waits_for_translati
     assert_int_equal(parts_of(t).of[PW_TIME_LSU_TLB], LOOKUP + WALK + 1 - 3);
 }
 
-/* Three base pages of one large page, whose translation comes for the first: the second waits for a register until then,
- * and hits. From then on the third waits for the unit, for one cycle or for as long as the second waits for data. */
+/* Three base pages of one large page, whose translation comes for the first: the second waits for a register until
+ * then, and hits. From then on the third waits for the unit, for one cycle or for as long as the second waits for
+ * data. */
 static void the_wait_behind_a_translation_ends_when_the_head_hits(void **state)
 {
     (void)state;

@@ -134,7 +134,7 @@ static enum pw_status plan_app(struct pw_compare *c, void **tree, size_t row, un
     struct pw_compare_alone *a = c->private->alone;
     struct pw_compare_place p = pw_compare_place(c, row);
     struct pw_pool_job job;
-    struct alone **grown = pw_grow(a->runs, a->count, &a->capacity, sizeof *grown);
+    struct alone **grown = pw_grow(a->runs, a->count, &a->capacity, sizeof(struct alone *));
     a->runs = grown ? grown : a->runs;
     struct alone *one = grown ? calloc(1, sizeof *one) : NULL;
     if (!one || !(one->program = strdup(program))) {

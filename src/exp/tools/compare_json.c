@@ -61,22 +61,26 @@ static void within(const struct pw_confidence *i, struct pw_text *out)
         pw_text_print(out, ", \"within\": %s", pw_confidence_has(i, 1) ? "true" : "false");
 }
 
+static void write_interval(const struct pw_compare *c, size_t row, struct pw_compare_column column,
+                           const struct pw_confidence *i, struct pw_text *out)
+{
+    pw_text_add(out, "{");
+    begin_interval(i, out);
+    if (column.kind == PW_COMPARE_SLOWDOWN && !pw_compare_is_reference(c, row, column.number))
+        within(i, out);
+    pw_text_add(out, "}");
+}
+
 static void interval(const struct pw_compare *c, size_t row, struct pw_compare_column column, struct pw_text *out)
 {
     struct pw_confidence i = pw_compare_interval(c, row, column);
-    pw_text_add(out, "{");
-    begin_interval(&i, out);
-    if (column.kind == PW_COMPARE_SLOWDOWN && !pw_compare_is_reference(c, row, column.number))
-        within(&i, out);
-    pw_text_add(out, "}");
+    write_interval(c, row, column, &i, out);
 }
 
 static void mean_interval(const struct pw_compare *c, size_t row, struct pw_compare_column column, struct pw_text *out)
 {
     struct pw_confidence i = pw_compare_mean_interval(c, row, column);
-    pw_text_add(out, "{");
-    begin_interval(&i, out);
-    pw_text_add(out, "}");
+    write_interval(c, row, column, &i, out);
 }
 
 /* A member for each column, or each that has a mean; slowdowns and shares are objects. */

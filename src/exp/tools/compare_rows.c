@@ -101,23 +101,23 @@ static void name_cells(struct view *v, const struct pw_compare_place *p, bool me
         pw_table_print(t, "%llu", (unsigned long long)c->spec.seeds[p->seed]);
 }
 
+/* The mark of a slowdown that may be 1, or of what is made of it. */
+static const char *like_reference(const struct pw_compare *c, size_t row, struct pw_compare_column column,
+                                  const struct pw_confidence *i)
+{
+    bool slowdown = column.kind == PW_COMPARE_SLOWDOWN;
+    if ((!slowdown && column.kind != PW_COMPARE_DUE) || pw_compare_is_reference(c, row, column.number))
+        return "";
+    return pw_confidence_has(i, slowdown ? 1 : 0) ? PW_COMPARE_LIKE_REFERENCE : "";
+}
+
 const char *pw_compare_mark(const struct pw_compare *c, size_t row, struct pw_compare_column column)
 {
-    struct pw_confidence i;
-    switch (column.kind) {
-    case PW_COMPARE_CYCLES:
-        i = pw_compare_step(c, row);
+    struct pw_confidence i =
+        column.kind == PW_COMPARE_CYCLES ? pw_compare_step(c, row) : pw_compare_interval(c, row, column);
+    if (column.kind == PW_COMPARE_CYCLES)
         return pw_confidence_has(&i, 1) ? PW_COMPARE_LIKE_LAST : "";
-    case PW_COMPARE_SLOWDOWN:
-    case PW_COMPARE_DUE:
-        i = pw_compare_interval(c, row, column);
-        return !pw_compare_is_reference(c, row, column.number) &&
-                       pw_confidence_has(&i, column.kind == PW_COMPARE_SLOWDOWN ? 1 : 0)
-                   ? PW_COMPARE_LIKE_REFERENCE
-                   : "";
-    default:
-        return "";
-    }
+    return like_reference(c, row, column, &i);
 }
 
 static bool has_failed(const struct pw_compare *c, size_t row)
@@ -201,7 +201,7 @@ static void mean_cells(struct view *v, size_t row)
             pw_table_cell(&v->table, "");
         } else if (pw_compare_scatters(c)) {
             struct pw_confidence interval = pw_compare_mean_interval(c, row, column);
-            interval_cell(v, column, &interval, "");
+            interval_cell(v, column, &interval, like_reference(c, row, column, &interval));
         } else {
             format_number(number, column, pw_compare_mean(c, row, column));
             pw_table_cell(&v->table, number);
