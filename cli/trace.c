@@ -13,8 +13,8 @@
 struct arguments {
     const char *workload, *output;
     uint64_t seed, launch, cta, warp;
-    const char *cta_text, *warp_text;
-    bool json, quiet, check;
+    const char *cta_text, *warp_text, *json;
+    bool quiet, check, full;
 };
 
 /* Writes `output` by work that may take long. */
@@ -90,6 +90,23 @@ static int open_file(const char *command, int rest, char **argv, const volatile 
     return pw_trace_open_any(argv[0], &watch, out, &err) == PW_OK ? PW_OK : pw_cli_report(&err);
 }
 
+struct view {
+    const struct pw_trace *trace;
+    bool full;
+};
+
+static enum pw_status fill(void *context, bool json, struct pw_text *out, struct pw_error *err)
+{
+    const struct view *v = context;
+    if (!json && !v->full)
+        pw_cli_wrap(out);
+    if (json)
+        pw_trace_info_json(v->trace, out);
+    else
+        pw_trace_info_table(v->trace, v->full, out);
+    return pw_text_finish(out, err);
+}
+
 static int info(const struct pw_cli_command *self, int argc, char **argv)
 {
     struct arguments a = {0};
@@ -99,6 +116,9 @@ static int info(const struct pw_cli_command *self, int argc, char **argv)
     int rest, status;
     if (!pw_cli_parse(self, argc, argv, &a, &rest, &status))
         return status;
+    status = pw_cli_check_json(a.json);
+    if (status != PW_OK)
+        return status;
     status = open_file(self->name, rest, argv, &interrupted, &trace);
     if (!trace)
         return status;
@@ -106,10 +126,9 @@ static int info(const struct pw_cli_command *self, int argc, char **argv)
         pw_trace_close(trace);
         return pw_cli_report(&err);
     }
-    struct pw_text text = pw_cli_text();
-    (a.json ? pw_trace_info_json : pw_trace_info_table)(trace, &text);
+    status = pw_cli_show(a.json, fill, &(struct view){trace, a.full});
     pw_trace_close(trace);
-    return pw_cli_print(&text);
+    return status;
 }
 
 /* A number from 0; the exit code. */
@@ -161,7 +180,9 @@ static const struct pw_cli_flag convert_flags[] = {
 };
 
 static const struct pw_cli_flag info_flags[] = {
-    {0, "json", PW_CLI_SWITCH, offsetof(struct arguments, json), NULL, "one JSON object instead of tables"},
+    {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write it as one JSON object"},
+    {0, "long", PW_CLI_SWITCH, offsetof(struct arguments, full), NULL,
+     "full names of kernels, and in a pipe lines of any length"},
     {0, "check", PW_CLI_SWITCH, offsetof(struct arguments, check), NULL, "read the whole file and check every byte"},
     {.name = NULL},
 };
@@ -192,7 +213,7 @@ static const struct pw_cli_command subcommands[] = {
      .flags = convert_flags,
      .run = convert},
     {.name = "trace info",
-     .usage = "FILE [--json] [--check]",
+     .usage = "FILE [--json FILE|-] [--long] [--check]",
      .summary = "show where a trace comes from, its allocations and its launches",
      .details = "Any kind of trace that can be replayed can be looked into.\n\n"
                 "Example: pagewalk trace info --check program.pwt",
@@ -231,12 +252,13 @@ const struct pw_cli_command pw_cli_trace_command = {
     .name = "trace",
     .usage = "record|convert|info|cat …",
     .summary = "record workloads, convert other tools' traces, look into traces",
-    .details = "trace record -w WORKLOAD -o FILE.pwt [--seed N]: record a built-in workload.\n"
-               "trace convert FILE -o FILE.pwt: write what another tool has recorded as a trace of pagewalk's own.\n"
-               "trace info FILE [--json] [--check]: where it comes from, its allocations and its launches.\n"
-               "trace cat FILE [--launch N] [--cta N] [--warp N]: its events and operations as text.\n\n"
-               "`pagewalk trace record --help`, and so on, says more. A trace is replayed by a run.\n\n"
-               "Example: pagewalk run -m volta -d gpu-mmu -w trace:program.pwt",
+    .details =
+        "trace record -w WORKLOAD -o FILE.pwt [--seed N]: record a built-in workload.\n"
+        "trace convert FILE -o FILE.pwt: write what another tool has recorded as a trace of pagewalk's own.\n"
+        "trace info FILE [--json FILE|-] [--long] [--check]: where it comes from, its allocations and its launches.\n"
+        "trace cat FILE [--launch N] [--cta N] [--warp N]: its events and operations as text.\n\n"
+        "`pagewalk trace record --help`, and so on, says more. A trace is replayed by a run.\n\n"
+        "Example: pagewalk run -m volta -d gpu-mmu -w trace:program.pwt",
     .flags = no_flags,
     .run = trace,
 };

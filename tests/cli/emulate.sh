@@ -59,7 +59,7 @@ nw() {
 }
 check 'lanes that part come to the right result' nw
 parted() {
-  run trace info --json nw.pwt
+  run trace info --json - nw.pwt
   succeeds && python3 -c "import json; r = json.load(open('.stdout')); assert r['warp_instructions'] == $(column warp_instructions), r"
 }
 check 'a trace counts their instructions too' parted
