@@ -161,7 +161,7 @@ run run -w $pair --timeline a.trace --timeline-limit 5 -q
 check '--timeline-limit keeps so many events and says so' eval \
   'succeeds && [ "$(grep -c "\"ph\": \"X\"" a.trace)" = 5 ] && grep -q "limit of 5 events" a.trace && is_json a.trace'
 mkdir small
-(ulimit -f 1 && trap '' XFSZ && "$pagewalk" run -w $pair -q --timeline small/a.trace >.stdout 2>.stderr)
+(ulimit -f 1 && "$pagewalk" run -w $pair -q --timeline small/a.trace >.stdout 2>.stderr)
 code=$?
 check 'a timeline that cannot be finished leaves nothing behind' eval 'is_error 1 "small/a.trace: cannot be written" && only_files small ""'
 
@@ -205,10 +205,32 @@ rm -f pipe
 code=$(cat .code)
 check 'a closed pipe ends it silently, or everything was written before' eval \
   '[ "$code" = 0 ] || { [ "$code" = 141 ] && [ ! -s .stderr ]; }'
+# A limit on the size of files is a signal, which must not end it half way.
 mkdir limited
-(ulimit -f 1 && trap '' XFSZ && "$pagewalk" run -w $small -q --json limited/a.json >.stdout 2>.stderr)
-code=$?
-check 'a file that cannot be finished leaves nothing behind' eval 'is_error 1 "limited/a.json: cannot be written" && only_files limited ""'
+limited_to() {
+  local kilobytes=$1
+  shift
+  (ulimit -f "$kilobytes" && "$pagewalk" "$@" >.stdout 2>.stderr)
+  code=$?
+}
+{ echo 'alloc a 4MB'; yes 'read a 0' | head -n 500; } >repeated.touch
+while read -r kilobytes arguments; do
+  # The words are arguments.
+  # shellcheck disable=SC2086
+  limited_to $kilobytes $arguments
+  check "a file that cannot be finished leaves nothing behind: $arguments" eval \
+    'is_error 1 "limited/a:? cannot be written" && only_files limited ""'
+done <<CASES
+1 run -w $small -q --json limited/a
+1 run -w $small -q --csv limited/a
+1 run -w $small -q --timeline limited/a
+1 run -w vecadd:n=200000:ctas=8 -q --pages limited/a
+4 trace record -w gather:ctas=8:iterations=4:table=1MB -o limited/a
+1 touch repeated.touch --csv limited/a
+CASES
+limited_to 1 list options --json
+check 'so does a limit on the size of standard output' eval \
+  '[ "$code" = 1 ] && [ "$(cat .stderr)" = "pagewalk: standard output cannot be written: File too large" ]'
 
 # Long enough for the signal to find it running.
 for signal in INT TERM; do
