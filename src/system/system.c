@@ -372,7 +372,11 @@ enum pw_status pw_system_go_on(struct pw_system *s, pw_cycle limit, struct pw_er
             return PW_FAILED;
         if (idle)
             return no_progress(s, "nothing is left to happen, but programs have not ended", err);
-        pw_events_run(s->events, next + SLICE_CYCLES < limit ? next + SLICE_CYCLES : limit, &s->stop);
+        pw_cycle slice = limit - next > SLICE_CYCLES ? next + SLICE_CYCLES : limit;
+        if (limit != PW_NEVER && slice < limit && pw_events_asleep(s->events))
+            pw_events_leap(s->events, limit, &s->stop);
+        else
+            pw_events_run(s->events, slice, &s->stop);
         if (s->spec->interrupted && *s->spec->interrupted)
             return pw_fail(err, PW_INTERRUPTED, "interrupted at cycle %llu", (unsigned long long)s->events->now);
         if (work_done(s) != done) {
