@@ -206,8 +206,8 @@ static enum pw_status go_on(struct pw_stream *s, enum pw_stream_goal goal, pw_cy
     return end_with(s, status, err);
 }
 
-/* Time in DRAM clocks is exact until there (mem/dram_clock.h); half of that, so that what is under way then can end, and
- * so that there is room for the 1/256 of a cycle in which CTAs start (gpu/cta.c). */
+/* Half of the time until which DRAM clocks (mem/dram_clock.h) and the 256ths of a cycle in which CTAs start (gpu/cta.c)
+ * are exact, so that what is under way then can end. */
 static uint64_t last_cycle(const struct pw_stream *s)
 {
     enum { PARTS_SHIFT = 8 };
