@@ -232,6 +232,22 @@ limited_to 1 list options --json
 check 'so does a limit on the size of standard output' eval \
   '[ "$code" = 1 ] && [ "$(cat .stderr)" = "pagewalk: standard output cannot be written: File too large" ]'
 
+# In a pipe, progress is a line now and then.
+long=pointer_chase:bytes=1MB:hops=4000000000
+PAGEWALK_PROGRESS=0.1 timeout -s INT 1 "$pagewalk" run -w $long >.stdout 2>.stderr
+check 'a long run says in a pipe how far it is' eval \
+  '[ "$(grep -cE "^progress: .* instr/s" .stderr)" -ge 2 ] && ! grep -q "\[#" .stderr && [ "$(tail -n 1 .stderr | cut -c1-22)" = "pagewalk: interrupted " ]'
+for silent in "0.1 -q" "0" "nonsense"; do
+  # The words are a distance and perhaps a flag.
+  # shellcheck disable=SC2086
+  set -- $silent
+  PAGEWALK_PROGRESS=$1 timeout -s INT 0.5 "$pagewalk" run -w $long ${2-} >.stdout 2>.stderr
+  code=$?
+  check "PAGEWALK_PROGRESS=$silent: no line" eval '[ "$(wc -l <.stderr)" = 1 ] && grep -q "^pagewalk: interrupted" .stderr'
+done
+PAGEWALK_PROGRESS=0.1 timeout -s INT 1 "$pagewalk" compare -w $long -j 2 --db progress.db >.stdout 2>.stderr
+check 'so does a comparison' grep -qE '^progress: 0 of [0-9]+ runs  [0-9]+ running' .stderr
+
 # Long enough for the signal to find it running.
 for signal in INT TERM; do
   "$pagewalk" run -w pointer_chase:bytes=1MB:hops=4000000000 --json long.json --timeline long.trace >.stdout 2>.stderr &
