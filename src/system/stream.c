@@ -1,6 +1,7 @@
 /* A stream (pagewalk/stream.h) from its specification to its result: building, time, metrics. */
 #include "system/stream_internal.h"
 
+#include "mem/dram_clock.h"
 #include "system/inputs.h"
 
 #include <stdlib.h>
@@ -205,12 +206,28 @@ static enum pw_status go_on(struct pw_stream *s, enum pw_stream_goal goal, pw_cy
     return end_with(s, status, err);
 }
 
+/* Half of the time until which DRAM clocks (mem/dram_clock.h) and the 256ths of a cycle in which CTAs start (gpu/cta.c)
+ * are exact, so that what is under way then can end. */
+static uint64_t last_cycle(const struct pw_stream *s)
+{
+    enum { PARTS_SHIFT = 8 };
+    const struct pw_gpu_config *c = &s->system->config.gpu;
+    struct pw_dram_clock clock = pw_dram_clock_of(c->clock_mhz, c->dram.clock_mhz);
+    uint64_t exact = UINT64_MAX / (clock.core * clock.dram), parts = UINT64_MAX >> PARTS_SHIFT;
+    return (exact < parts ? exact : parts) / 2;
+}
+
 static enum pw_status check_time(const struct pw_stream *s, uint64_t until, struct pw_error *err)
 {
     enum pw_status status = pw_stream_check(s, err);
     if (status == PW_OK && until < pw_stream_now(s))
         return pw_fail(err, PW_USER_ERROR, "cycle %llu has passed: the stream is at cycle %llu",
                        (unsigned long long)until, (unsigned long long)pw_stream_now(s));
+    uint64_t last = last_cycle(s);
+    if (status == PW_OK && until != PW_NEVER && until > last)
+        return pw_fail(err, PW_USER_ERROR,
+                       "cycle %llu lies too far ahead: the clocks of this machine are exact until %llu",
+                       (unsigned long long)until, (unsigned long long)last);
     return status;
 }
 

@@ -62,14 +62,14 @@ table:
 YAML
 run reproduce ./full.yaml --plan --db full.db
 limit=$(($(stat -c %s full.db) / 1024 + 8))
-(ulimit -f $limit && trap '' XFSZ && exec timeout -s KILL 60 "$pagewalk" reproduce ./full.yaml --db full.db -j 2 -q >.stdout 2>.stderr)
+(ulimit -f $limit && exec timeout -s KILL 60 "$pagewalk" reproduce ./full.yaml --db full.db -j 2 -q >.stdout 2>.stderr)
 code=$?
 check 'a full disk stops all runs at the first result that cannot be stored' is_error 1 'full.db: .*; stopped, what is finished is kept'
 sed 's/"vecadd:n=1000 .*"/"vecadd:n=1000 vecadd:n=2000 vecadd:n=3000 vecadd:n=4000 vecadd:n=5000 vecadd:n=6000"/' full.yaml >small.yaml
 run reproduce ./small.yaml --db whole.db --json -
 cp .stdout whole.json
 limit=$(($(stat -c %s whole.db) / 1024 - 4)) # a page less than all need
-(ulimit -f $limit && trap '' XFSZ && exec timeout -s KILL 60 "$pagewalk" reproduce ./small.yaml --db half.db -j 1 -q >.stdout 2>.stderr)
+(ulimit -f $limit && exec timeout -s KILL 60 "$pagewalk" reproduce ./small.yaml --db half.db -j 1 -q >.stdout 2>.stderr)
 code=$?
 check 'a disk that fills up in the middle: exit code 1 and one line' is_error 1 'half.db: .*; stopped, what is finished is kept'
 run reproduce ./small.yaml --plan --db half.db

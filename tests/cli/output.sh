@@ -182,7 +182,7 @@ run run -w $pair --timeline a.trace --timeline-limit 5 -q
 check '--timeline-limit keeps so many events and says so' eval \
   'succeeds && [ "$(grep -c "\"ph\": \"X\"" a.trace)" = 5 ] && grep -q "limit of 5 events" a.trace && is_json a.trace'
 mkdir small
-(ulimit -f 1 && trap '' XFSZ && "$pagewalk" run -w $pair -q --timeline small/a.trace >.stdout 2>.stderr)
+(ulimit -f 1 && "$pagewalk" run -w $pair -q --timeline small/a.trace >.stdout 2>.stderr)
 code=$?
 check 'a timeline that cannot be finished leaves nothing behind' eval 'is_error 1 "small/a.trace: cannot be written" && only_files small ""'
 
@@ -226,10 +226,48 @@ rm -f pipe
 code=$(cat .code)
 check 'a closed pipe ends it silently, or everything was written before' eval \
   '[ "$code" = 0 ] || { [ "$code" = 141 ] && [ ! -s .stderr ]; }'
+# A limit on the size of files is a signal, which must not end it half way.
 mkdir limited
-(ulimit -f 1 && trap '' XFSZ && "$pagewalk" run -w $small -q --json limited/a.json >.stdout 2>.stderr)
-code=$?
-check 'a file that cannot be finished leaves nothing behind' eval 'is_error 1 "limited/a.json: cannot be written" && only_files limited ""'
+limited_to() {
+  local kilobytes=$1
+  shift
+  (ulimit -f "$kilobytes" && "$pagewalk" "$@" >.stdout 2>.stderr)
+  code=$?
+}
+{ echo 'alloc a 4MB'; yes 'read a 0' | head -n 500; } >repeated.touch
+while read -r kilobytes arguments; do
+  # The words are arguments.
+  # shellcheck disable=SC2086
+  limited_to $kilobytes $arguments
+  check "a file that cannot be finished leaves nothing behind: $arguments" eval \
+    'is_error 1 "limited/a:? cannot be written" && only_files limited ""'
+done <<CASES
+1 run -w $small -q --json limited/a
+1 run -w $small -q --csv limited/a
+1 run -w $small -q --timeline limited/a
+1 run -w vecadd:n=200000:ctas=8 -q --pages limited/a
+4 trace record -w gather:ctas=8:iterations=4:table=1MB -o limited/a
+1 touch repeated.touch --csv limited/a
+CASES
+limited_to 1 list options --json
+check 'so does a limit on the size of standard output' eval \
+  '[ "$code" = 1 ] && [ "$(cat .stderr)" = "pagewalk: standard output cannot be written: File too large" ]'
+
+# In a pipe, progress is a line now and then.
+long=pointer_chase:bytes=1MB:hops=4000000000
+PAGEWALK_PROGRESS=0.1 timeout -s INT 1 "$pagewalk" run -w $long >.stdout 2>.stderr
+check 'a long run says in a pipe how far it is' eval \
+  '[ "$(grep -cE "^progress: .* instr/s" .stderr)" -ge 2 ] && ! grep -q "\[#" .stderr && [ "$(tail -n 1 .stderr | cut -c1-22)" = "pagewalk: interrupted " ]'
+for silent in "0.1 -q" "0" "nonsense"; do
+  # The words are a distance and perhaps a flag.
+  # shellcheck disable=SC2086
+  set -- $silent
+  PAGEWALK_PROGRESS=$1 timeout -s INT 0.5 "$pagewalk" run -w $long ${2-} >.stdout 2>.stderr
+  code=$?
+  check "PAGEWALK_PROGRESS=$silent: no line" eval '[ "$(wc -l <.stderr)" = 1 ] && grep -q "^pagewalk: interrupted" .stderr'
+done
+PAGEWALK_PROGRESS=0.1 timeout -s INT 1 "$pagewalk" compare -w $long -j 2 --db progress.db >.stdout 2>.stderr
+check 'so does a comparison' grep -qE '^progress: 0 of [0-9]+ runs  [0-9]+ running' .stderr
 
 # Long enough for the signal to find it running.
 for signal in INT TERM; do
