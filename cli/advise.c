@@ -23,7 +23,7 @@ static const struct pw_cli_flag flags[] = {
     {'w', "workload", PW_CLI_TEXT, offsetof(struct arguments, workload), "NAME[:k=v]…",
      "the program to be advised on, with its parameters (required)"},
     {0, "memory", PW_CLI_LIST, offsetof(struct arguments, memories), "SIZE|N%",
-     "device memory to try, or a share of the footprint; may be repeated (default 50% to 150%)"},
+     "device memory to try, or a share of what is touched; may be repeated (default 50% to 150%)"},
     {'m', "machine", PW_CLI_TEXT, offsetof(struct arguments, machine), "NAME|FILE.yaml",
      "sizes and latencies (default pascal)"},
     {'d', "design", PW_CLI_LIST, offsetof(struct arguments, designs), "NAME|FILE.yaml[+…]",

@@ -19,6 +19,9 @@ void pw_result_csv(const struct pw_result *r, struct pw_text *out);
 /* Whether its machine has an L2 TLB; metrics and times have the same names without one. */
 bool pw_result_has_l2_tlb(const struct pw_result *r);
 
+/* With demand paging: device memory for managed data, how much data that was for, and whether any had to leave. */
+void pw_result_memory_line(const struct pw_result *r, struct pw_text *out);
+
 /* Aligned, grouped by unit. */
 void pw_result_table(const struct pw_result *r, struct pw_text *out);
 

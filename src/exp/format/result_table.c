@@ -320,6 +320,7 @@ void pw_result_table(const struct pw_result *r, struct pw_text *out)
     struct view v = {.result = r, .l2_tlb = pw_result_has_l2_tlb(r)};
     struct pw_text header = {0};
     summary(r, &header);
+    pw_result_memory_line(r, &header);
     pw_text_prose(out, 0, 2, header.bytes ? header.bytes : "");
     out->failed |= header.failed;
     pw_text_free(&header);
