@@ -6,6 +6,9 @@
  * allocates its arrays again in every iteration has the footprint of one iteration. Programs whose addresses do not
  * depend on data compute nothing here. A recorded program streams: one bit for each of its pages is all that is kept.
  *
+ * Pinned host memory and what is advised to stay on the host and be accessed there never comes to the GPU and does not
+ * count (uvm.advice, which is a run's own, changes nothing here).
+ *
  * The order of warps is not that of a machine, but which pages are touched does not depend on it (docs/workloads.md).
  * Left out: how often programs start over beside others; only the first run of each counts. */
 #include "system/footprint.h"
@@ -21,6 +24,7 @@
 /* Pages [first, outer) of the machine, and what was asked for. */
 struct range {
     uint64_t first, outer, bytes;
+    bool stays_away; /* accessed on the host */
 };
 
 /* One program's pass. */
@@ -29,8 +33,10 @@ struct pass {
     const struct pw_program *program;
     unsigned app, shift; /* a page of the machine has 2^shift lines */
     struct pw_report_clock *clock;
-    struct pw_touched live; /* by pages of the machine, each of which it counts as PW_PAGE_BYTES */
-    uint64_t touched, allocated_now, allocated;
+    struct pw_touched live;      /* by pages of the machine, each of which it counts as PW_PAGE_BYTES */
+    uint64_t touched, allocated; /* the most so far */
+    uint64_t allocated_now;
+    size_t away; /* ranges that are live and stay away */
     uint64_t warp_instructions;
     struct range *ranges; /* by allocation */
     size_t count, capacity;
@@ -39,6 +45,23 @@ struct pass {
 static uint64_t base_pages(uint64_t bytes)
 {
     return (bytes + PW_PAGE_BYTES - 1) / PW_PAGE_BYTES;
+}
+
+static uint64_t touched_in(const struct pass *p, const struct range *r)
+{
+    uint64_t pages = 0;
+    for (uint64_t page = r->first - p->live.first; page < r->outer - p->live.first; page++)
+        pages += p->live.bits[page / 64] >> (page % 64) & 1;
+    return pages;
+}
+
+static void note_touched(struct pass *p)
+{
+    uint64_t pages = p->live.bytes / PW_PAGE_BYTES;
+    for (size_t i = 0; p->away && i < p->count; i++)
+        if (p->ranges[i].stays_away)
+            pages -= touched_in(p, &p->ranges[i]);
+    p->touched = pages > p->touched ? pages : p->touched;
 }
 
 static enum pw_status allocated(void *context, uint32_t id, const char *name, pw_vaddr base, uint64_t bytes,
@@ -52,30 +75,46 @@ static enum pw_status allocated(void *context, uint32_t id, const char *name, pw
     p->ranges = list;
     unsigned shift = p->shift + PW_LINE_SHIFT;
     struct range *r = &list[p->count++];
-    *r = (struct range){base.v >> shift, ((base.v + bytes - 1) >> shift) + 1, bytes};
+    *r = (struct range){base.v >> shift, ((base.v + bytes - 1) >> shift) + 1, bytes, false};
     p->allocated_now += base_pages(bytes);
-    if (p->allocated_now > p->allocated)
-        p->allocated = p->allocated_now;
     return pw_touched_extend(&p->live, r->first, r->outer, err);
 }
 
-static void note_peak(struct pass *p)
+static enum pw_status advised(void *context, uint32_t id, unsigned advice, struct pw_error *err)
 {
-    uint64_t pages = p->live.bytes / PW_PAGE_BYTES;
-    if (pages > p->touched)
-        p->touched = pages;
+    (void)err;
+    const unsigned away = PW_ADVICE_PREFER_HOST | PW_ADVICE_ACCESSED_BY;
+    struct pass *p = context;
+    struct range *r = &p->ranges[id];
+    bool stays_away = (advice & away) == away;
+    if (stays_away && !r->stays_away) {
+        p->allocated_now -= base_pages(r->bytes);
+        p->away++;
+    } else if (!stays_away && r->stays_away) {
+        p->allocated_now += base_pages(r->bytes);
+        p->away--;
+    }
+    r->stays_away = stays_away;
+    return PW_OK;
 }
 
 static enum pw_status freed(void *context, uint32_t id, struct pw_error *err)
 {
-    (void)err;
     struct pass *p = context;
-    const struct range *r = &p->ranges[id];
-    note_peak(p);
+    struct range *r = &p->ranges[id];
+    note_touched(p);
+    p->live.bytes -= touched_in(p, r) * PW_PAGE_BYTES;
+    enum pw_status status = advised(context, id, 0, err);
     p->allocated_now -= base_pages(r->bytes);
-    for (uint64_t page = r->first - p->live.first; page < r->outer - p->live.first; page++)
-        if (p->live.bits[page / 64] >> (page % 64) & 1)
-            p->live.bytes -= PW_PAGE_BYTES;
+    return status;
+}
+
+/* What is allocated counts once kernels can touch it: by then it is said where it stays. */
+static enum pw_status launched(void *context, const struct pw_launch *launch, struct pw_error *err)
+{
+    (void)launch, (void)err;
+    struct pass *p = context;
+    p->allocated = p->allocated_now > p->allocated ? p->allocated_now : p->allocated;
     return PW_OK;
 }
 
@@ -120,13 +159,15 @@ static enum pw_status run_pass(struct pass *p, unsigned instance, struct pw_erro
                                                     .visit = visit,
                                                     .allocated = allocated,
                                                     .freed = freed,
+                                                    .advised = advised,
+                                                    .launched = launched,
                                                     .advanced = advanced,
                                                     .interrupted = p->system->spec->interrupted};
     struct pw_functional_counts counts;
     struct pw_program program = *p->program;
     program.values = program.values && program.workload->needs_values;
     enum pw_status status = pw_functional_observe(&program, p->system->seed, false, &observer, &counts, err);
-    note_peak(p);
+    note_touched(p);
     pw_touched_release(&p->live);
     free(p->ranges);
     return status;

@@ -38,10 +38,16 @@ static struct pw_trace_writer *begin(void)
     return w;
 }
 
+static void allocate_in(struct pw_trace_writer *w, enum pw_trace_memory memory, uint64_t address, uint64_t bytes)
+{
+    const struct pw_trace_event event = {
+        .kind = PW_TRACE_ALLOC, .memory = (uint8_t)memory, .address = address, .bytes = bytes, .name = "pool"};
+    pw_trace_write_event(w, &event);
+}
+
 static void allocate(struct pw_trace_writer *w, uint64_t address, uint64_t bytes)
 {
-    pw_trace_write_event(
-        w, &(struct pw_trace_event){.kind = PW_TRACE_ALLOC, .address = address, .bytes = bytes, .name = "pool"});
+    allocate_in(w, PW_TRACE_DEVICE, address, bytes);
 }
 
 static void release(struct pw_trace_writer *w, uint64_t address)
@@ -142,6 +148,21 @@ static void what_is_freed_no_longer_counts(void **state)
         read_each(w, 64 * MIB, (i == 2 ? 1024 : 512) * KIB, 4 * KIB, i == 2 ? 2 : 1);
         release(w, 64 * MIB);
     }
+    finish(w);
+    expect(text, "4KB", rows, sizeof rows / sizeof *rows);
+}
+
+static void pinned_host_memory_does_not_count(void **state)
+{
+    (void)state;
+    static const struct expected rows[] = {{"touched", "200", 1 * MIB, 512 * KIB, 2 * 256 - 128},
+                                           {"allocated", "200", 2 * MIB, 1 * MIB, 0}};
+    struct pw_trace_writer *w = begin();
+    allocate_in(w, PW_TRACE_HOST, 32 * MIB, 6 * MIB);
+    read_each(w, 32 * MIB, 6 * MIB, 4 * KIB, 1);
+    allocate(w, 64 * MIB, 2 * MIB);
+    read_each(w, 64 * MIB, 1 * MIB, 4 * KIB, 2);
+    release(w, 32 * MIB);
     finish(w);
     expect(text, "4KB", rows, sizeof rows / sizeof *rows);
 }
@@ -269,6 +290,7 @@ int main(void)
         cmocka_unit_test(a_pool_ten_times_what_is_touched),
         cmocka_unit_test(an_allocation_after_the_first_launch),
         cmocka_unit_test(what_is_freed_no_longer_counts),
+        cmocka_unit_test(pinned_host_memory_does_not_count),
         cmocka_unit_test(pages_are_those_of_the_machine),
         cmocka_unit_test(several_applications_count_together),
         cmocka_unit_test(the_first_pass_touches_what_the_run_touches),
