@@ -1,7 +1,7 @@
 /* Advice on device memory: how much a program needs, what it costs to have less, and which CUDA calls help.
  *
- * The policy in use first runs with all the memory that the machine has. From this run the working set is known,
- * and sizes that are shares of it become bytes; then the policy runs at every size. A size that holds all the pages which
+ * The policy in use first runs with all the memory that the machine has. From this run the working set is known, and
+ * sizes that are shares of it become bytes; then the policy runs at every size. A size that holds all the pages which
  * came in the run with all memory would give the same run, since nothing ever had to leave: that run stands for it.
  * Then calls are tried (exp/tools/advise_search.h): at each size that was asked for, where none was at the largest one
  * that hurts, and with all memory where faults on cold pages are all there is to save. Last, the other policies run at
