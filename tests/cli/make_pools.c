@@ -1,4 +1,4 @@
-/* make_pools FOLDER: seven traces of programs as frameworks run them, FOLDER/NAME.pwt, for scripts/pools.
+/* make_pools FOLDER [DEVICE]: seven traces of programs as frameworks run them, FOLDER/NAME.pwt, for scripts/pools.
  *
  * A framework takes device memory in segments of 20 MiB and hands out parts of them, so it has more than its kernels
  * touch; some take most of it after their first launch, and one has no pool. The numbers are those of recordings of
@@ -68,7 +68,7 @@ static void launch(struct pw_trace_writer *w, uint64_t first, uint64_t pages, un
     }
 }
 
-static int write_program(const char *folder, const struct program *p)
+static int write_program(const char *folder, const char *device, const struct program *p)
 {
     char path[4096];
     struct pw_trace_writer *w;
@@ -78,7 +78,7 @@ static int write_program(const char *folder, const struct program *p)
         fprintf(stderr, "make_pools: %s\n", err.message);
         return 1;
     }
-    pw_trace_writer_set_origin(w, &(struct pw_trace_origin){"make_pools", p->name, "", 1, 1});
+    pw_trace_writer_set_origin(w, &(struct pw_trace_origin){"make_pools", p->name, device, 1, 1});
     uint64_t next = allocate(w, POOL, p->before), pages = pages_of(p->touched), early = 0;
     uint64_t first = POOL + (pages_of(p->before) - pages) / 2 * PAGE; /* the middle of the pool */
     if (p->after > 0) {
@@ -97,10 +97,10 @@ static int write_program(const char *folder, const struct program *p)
 
 int main(int argc, char **argv)
 {
-    int failed = argc != 2;
+    int failed = argc < 2 || argc > 3;
     if (failed)
-        fprintf(stderr, "usage: make_pools FOLDER\n");
+        fprintf(stderr, "usage: make_pools FOLDER [DEVICE]\n");
     for (size_t i = 0; !failed && i < sizeof programs / sizeof *programs; i++)
-        failed = write_program(argv[1], &programs[i]);
+        failed = write_program(argv[1], argc > 2 ? argv[2] : "", &programs[i]);
     return failed;
 }
