@@ -4,7 +4,8 @@
  * configs/designs/NAME.yaml are embedded at build time, so that the program needs no data folder. A name that contains
  * a '/' or ends in ".yaml" is read as a file. Some keys describe the file: `summary`, `aliases` (names separated by
  * spaces), `assumed` (what of the modelled hardware is a guess), `base` (the machine or design that this one changes: a
- * name, or a path relative to the file), `devices` and `nearest_to` (graphics cards: recorded_machine.h). Every other key is an option. */
+ * name, or a path relative to the file), `devices` and `nearest_to` (graphics cards: recorded_machine.h). Every other
+ * key is an option. */
 #ifndef PW_SYSTEM_CATALOG_H
 #define PW_SYSTEM_CATALOG_H
 

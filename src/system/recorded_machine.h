@@ -1,10 +1,10 @@
 /* The machine of a recording: what its programs run on when nobody asks for a machine.
  *
- * A trace that was recorded on a GPU has its name ("NVIDIA H200"). Machines list in `devices` the cards that they model,
- * and in `nearest_to` those that no machine models and they come closest to: patterns separated by commas. A pattern is
- * words that follow one another in the name, whatever their case; a '*' at its end lets its last word go on, and "*"
- * alone is every card. Of several patterns of a kind that match, the longest counts. Names fall apart at everything
- * that is neither letter nor digit: "A100" is in "NVIDIA A100-SXM4-40GB". */
+ * A trace that was recorded on a GPU has its name ("NVIDIA H200"). Machines list in `devices` the cards that they
+ * model, and in `nearest_to` those that no machine models and they come closest to: patterns separated by commas. A
+ * pattern is words that follow one another in the name, whatever their case; a '*' at its end lets its last word go on,
+ * and "*" alone is every card. Of several patterns of a kind that match, the longest counts. Names fall apart at
+ * everything that is neither letter nor digit: "A100" is in "NVIDIA A100-SXM4-40GB". */
 #ifndef PW_SYSTEM_RECORDED_MACHINE_H
 #define PW_SYSTEM_RECORDED_MACHINE_H
 
