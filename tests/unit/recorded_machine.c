@@ -42,6 +42,7 @@ static void devices_have_their_machine_or_the_nearest(void **state)
         {"NVIDIA B200", "h200", true},
         {"AMD Instinct MI300X", "h200", true},
         {"XH200", "h200", true},
+        {"NVIDIA H2000", "h200", true},
         {"?", "h200", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
