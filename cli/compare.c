@@ -8,6 +8,7 @@
 #include "notices.h"
 #include "open_store.h"
 #include "progress.h"
+#include "recorded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +25,9 @@ static const struct pw_cli_flag flags[] = {
     {'w', "workload", PW_CLI_LIST, offsetof(struct arguments, workloads), "NAME[:k=v]…[,…][@N+…]",
      "a workload; may be repeated; several joined by commas share the GPU, each on N of its SMs (required)"},
     {'m', "machine", PW_CLI_LIST, offsetof(struct arguments, machines), "NAME|FILE.yaml",
-     "sizes and latencies; may be repeated (default mosaic)"},
+     "sizes and latencies; may be repeated (default: a recording's, or mosaic)"},
     {'d', "design", PW_CLI_LIST, offsetof(struct arguments, designs), "NAME|FILE.yaml[+…]",
-     "policy choices; may be repeated (default gpu-mmu)"},
+     "policy choices; may be repeated (default: gpu-mmu-2m for a recording, or gpu-mmu)"},
     {0, "set", PW_CLI_LIST, offsetof(struct arguments, sets), "KEY=V1[,V2…]",
      "set one option to each of these values in turn; may be repeated"},
     {0, "strict", PW_CLI_SWITCH, offsetof(struct arguments, strict), NULL, PW_CLI_STRICT_HELP},
@@ -285,12 +286,6 @@ static int read_lists_and_compare(struct arguments *a)
     return code;
 }
 
-static void use_default(struct pw_cli_list *list, const char *name)
-{
-    if (!list->count)
-        list->items[list->count++] = name;
-}
-
 static int check_and_compare(struct arguments *a, int rest, char **operands)
 {
     if (rest > 0)
@@ -303,9 +298,8 @@ static int check_and_compare(struct arguments *a, int rest, char **operands)
         return pw_cli_fail(PW_USER_ERROR, "--json and --csv cannot both go to standard output; name a file for one");
     if (a->json && a->csv && strcmp(a->json, a->csv) == 0)
         return pw_cli_fail(PW_USER_ERROR, "--json and --csv name the same file \"%s\"", a->json);
-    use_default(&a->machines, "mosaic");
-    use_default(&a->designs, "gpu-mmu");
-    return read_lists_and_compare(a);
+    int code = pw_cli_choose_defaults(&a->workloads, &a->machines, "mosaic", &a->designs, "gpu-mmu");
+    return code == PW_OK ? read_lists_and_compare(a) : code;
 }
 
 static int run(const struct pw_cli_command *self, int argc, char **argv)

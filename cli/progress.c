@@ -96,8 +96,10 @@ void pw_cli_progress_update(void *context, const struct pw_progress *p)
     struct pw_cli_progress *bar = context;
     if (!bar->enabled || (bar->line_distance <= 0 && p->wall_seconds < quiet_seconds))
         return;
-    char cycles[PW_NUMBER_CAPACITY + sizeof "  cycles"] = "", speed[PW_NUMBER_CAPACITY], time[32],
+    char cycles[PW_NUMBER_CAPACITY + sizeof "  cycles"] = "", speed[PW_NUMBER_CAPACITY], time[32], phase[64] = "",
                                             text[LINE_CAPACITY / 2];
+    if (p->phase)
+        snprintf(phase, sizeof phase, "%.60s ", p->phase);
     if (p->cycles) {
         char number[PW_NUMBER_CAPACITY];
         pw_format_short(number, (double)p->cycles);
@@ -107,11 +109,11 @@ void pw_cli_progress_update(void *context, const struct pw_progress *p)
     if (p->fraction > 0) {
         double fraction = p->fraction < 1 ? p->fraction : 1;
         format_time(time, sizeof time, p->wall_seconds * (1 - fraction) / fraction);
-        snprintf(text, sizeof text, "%3.0f%%%s  %s instr/s  %s left", 100 * fraction, cycles, speed, time);
+        snprintf(text, sizeof text, "%s%3.0f%%%s  %s instr/s  %s left", phase, 100 * fraction, cycles, speed, time);
         pw_cli_progress_draw(bar, fraction, text);
     } else {
         format_time(time, sizeof time, p->wall_seconds);
-        snprintf(text, sizeof text, "%s%s  %s instr/s", time, cycles, speed);
+        snprintf(text, sizeof text, "%s%s%s  %s instr/s", phase, time, cycles, speed);
         pw_cli_progress_draw(bar, -1, text);
     }
 }

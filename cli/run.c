@@ -8,6 +8,7 @@
 #include "exp/tools/setting.h"
 #include "notices.h"
 #include "progress.h"
+#include "recorded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +22,9 @@ struct arguments {
 
 static const struct pw_cli_flag flags[] = {
     {'m', "machine", PW_CLI_TEXT, offsetof(struct arguments, machine), "NAME|FILE.yaml[+…]",
-     "sizes and latencies, later ones changing earlier ones (default mosaic)"},
+     "sizes and latencies, later ones changing earlier ones (default: a recording's, or mosaic)"},
     {'d', "design", PW_CLI_TEXT, offsetof(struct arguments, design), "NAME|FILE.yaml[+…]",
-     "policy choices, several laid over one another (default gpu-mmu)"},
+     "policy choices, several laid over one another (default: gpu-mmu-2m for a recording, or gpu-mmu)"},
     {'w', "workload", PW_CLI_TEXT, offsetof(struct arguments, workload), "NAME[:k=v]…[,…][@N+…]",
      "the program to run, with its parameters; several share the GPU, each on N of its SMs (required)"},
     {0, "set", PW_CLI_LIST, offsetof(struct arguments, sets), "KEY=VALUE", "set one option; may be repeated"},
@@ -217,13 +218,15 @@ static int simulate(const struct arguments *a)
 static int run(const struct pw_cli_command *self, int argc, char **argv)
 {
     char *command = pw_cli_command_line(argc, argv);
-    struct arguments a = {.machine = "mosaic", .design = "gpu-mmu", .seed = 1, .command = command};
+    struct arguments a = {.seed = 1, .command = command};
     int rest, status = PW_FAILED;
     a.sets.items = calloc((size_t)argc + 1, sizeof *a.sets.items);
     if (!a.sets.items || !command)
         pw_cli_fail(PW_FAILED, "out of memory");
     else if (pw_cli_parse(self, argc, argv, &a, &rest, &status)) {
         status = check_arguments(&a, rest, argv);
+        if (status == PW_OK)
+            status = pw_cli_choose_default(a.workload, &a.machine, "mosaic", &a.design, "gpu-mmu");
         if (status == PW_OK)
             status = simulate(&a);
     }

@@ -64,6 +64,12 @@ static enum pw_status build(struct pw_stream *s, struct pw_error *err)
     if (s->config.sim.reuse)
         return pw_fail(err, PW_USER_ERROR,
                        "sim.reuse=on looks at the page accesses of programs; leave it out of a stream");
+    const struct pw_uvm_config *uvm = &s->config.uvm;
+    if (uvm->oversubscription > 0 && uvm->oversubscription_of != PW_DATA_AT_LAUNCH)
+        return pw_fail(err, PW_USER_ERROR,
+                       "uvm.oversubscription: what a stream will touch or allocate is not known beforehand; set "
+                       "uvm.oversubscription_of=first-launch, which takes what is mapped when time first goes on, or "
+                       "uvm.memory");
     s->feed_count = s->config.gpus * s->config.gpu.sm.count * s->config.gpu.sm.warps;
     s->feeds = calloc(s->feed_count, sizeof(void *));
     s->spaces = calloc(s->apps, sizeof *s->spaces);

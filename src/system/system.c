@@ -447,7 +447,10 @@ enum pw_status pw_system_end(struct pw_system *s, struct pw_error *err)
 
 enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
 {
+    enum pw_status status = pw_paging_measure(s, err);
+    if (status != PW_OK)
+        return status;
     pw_system_begin(s);
-    enum pw_status status = pw_system_go_on(s, PW_NEVER, err);
+    status = pw_system_go_on(s, PW_NEVER, err);
     return status == PW_OK ? pw_system_end(s, err) : status;
 }

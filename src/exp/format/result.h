@@ -27,6 +27,9 @@ struct pw_result_view {
     bool full_names; /* of kernels */
 };
 
+/* With demand paging: device memory for managed data, how much data that was for, and whether any had to leave. */
+void pw_result_memory_line(const struct pw_result *r, struct pw_text *out);
+
 /* Aligned, grouped by unit. */
 void pw_result_table(const struct pw_result *r, const struct pw_result_view *view, struct pw_text *out);
 

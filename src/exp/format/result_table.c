@@ -133,6 +133,7 @@ void pw_result_table(const struct pw_result *r, const struct pw_result_view *vie
 {
     struct pw_text header = {0};
     summary(r, view->all, &header);
+    pw_result_memory_line(r, &header);
     pw_text_prose(out, 0, 2, header.bytes ? header.bytes : "");
     out->failed |= header.failed;
     pw_text_free(&header);

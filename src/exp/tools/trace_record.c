@@ -6,8 +6,8 @@
  * instance. */
 #include "exp/tools/trace_record.h"
 
-#include "exp/tools/report_clock.h"
 #include "sim/grow.h"
+#include "sim/report_clock.h"
 #include "trace/import.h"
 #include "workload/runtime/functional.h"
 

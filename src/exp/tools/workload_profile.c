@@ -5,10 +5,10 @@
  * warps mix: the profile belongs to the program alone. Addresses are not used twice, so a page that was freed stays in
  * the LRU stack until others have pushed it down. */
 #include "exp/tools/page_slices.h"
-#include "exp/tools/report_clock.h"
 #include "gpu/access_coalescing.h"
 #include "pagewalk/pagewalk.h"
 #include "sim/grow.h"
+#include "sim/report_clock.h"
 #include "sim/stack_distance.h"
 #include "system/parameters.h"
 #include "workload/runtime/functional.h"
