@@ -116,9 +116,12 @@ static void end_launch(struct pw_trace_writer *w)
     if (!w->ctas || !sound(w))
         return;
     struct pw_error err;
+    uint64_t busy;
     enum pw_status status = pw_warps_out_end_all(&w->warps, &w->blocks, &err);
     if (status == PW_OK)
-        status = pw_blocks_out_end(&w->blocks, &w->index.launches[w->index.launch_count - 1], &err);
+        status = pw_blocks_out_end(&w->blocks, &w->index.launches[w->index.launch_count - 1], &busy, &err);
+    if (status == PW_OK)
+        status = pw_table_check_idle(w->file.path, w->index.launch_count, w->ctas - busy, w->cta_warps, &err);
     note(w, status, &err);
     w->ctas = 0;
 }

@@ -78,7 +78,7 @@ static void add_allocations(const struct pw_profile *p, struct pw_text *out)
     size_t shown = p->allocation_count < MAX_ALLOCATION_ROWS ? p->allocation_count : MAX_ALLOCATION_ROWS;
     for (size_t i = 0; i < shown; i++) {
         const struct pw_profile_allocation *a = &p->allocations[i];
-        pw_table_cell(&t, a->name);
+        pw_table_cell_printable(&t, a->name);
         pw_table_bytes(&t, a->bytes);
         pw_table_integer(&t, a->pages_touched);
         char from[64] = "", to[64] = "";
@@ -109,7 +109,7 @@ static void add_launches(const struct pw_profile *p, struct pw_text *out)
     size_t shown = p->launch_count < MAX_LAUNCH_ROWS ? p->launch_count : MAX_LAUNCH_ROWS;
     for (size_t i = 0; i < shown; i++) {
         const struct pw_profile_launch *l = &p->launches[i];
-        pw_table_cell(&t, l->name);
+        pw_table_cell_printable(&t, l->name);
         pw_table_integer(&t, l->count);
         pw_table_dimensions(&t, l->grid[0], l->grid[1], l->grid[2]);
         pw_table_dimensions(&t, l->block[0], l->block[1], l->block[2]);
