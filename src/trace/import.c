@@ -111,13 +111,8 @@ static enum pw_status sniff_text(const char *path, enum pw_trace_format *out, st
     size_t bytes = (size_t)(t.end - t.next);
     if (status == PW_OK && !tell_text(t.next, bytes, out))
         status = pw_fail(err, PW_USER_ERROR,
-                         "%s: is no trace: neither pagewalk's own, nor Accel-Sim's kernelslist.g or .traceg, nor "
-                         "NVBit's mem_trace",
-                         path);
-    else if (status == PW_OK && *out == PW_TRACE_TRACEG && memchr(t.next, '\0', bytes))
-        status = pw_fail(err, PW_USER_ERROR,
-                         "%s: is a .tracez of Accel-Sim's tracer 6, which is not understood; versions 3 to 5 as text "
-                         "are (.traceg, plain or .xz)",
+                         "%s: is no trace: neither pagewalk's own, nor Accel-Sim's kernelslist.g, .traceg or "
+                         ".tracez, nor NVBit's mem_trace",
                          path);
     pw_lines_close(&t);
     return status;

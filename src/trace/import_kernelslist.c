@@ -12,7 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_COMMANDS = 1 << 18, MOST_PATH = 4096 };
+enum {
+    MOST_COMMANDS = 1 << 18,
+    MOST_PATH = 4096,
+    MOST_TEXT = 64 << 20, /* bytes of a list: 256 for each command; it is read where nobody watches, too */
+};
 
 struct range {
     uint64_t begin, end;
@@ -34,7 +38,7 @@ struct command {
 
 struct list {
     struct pw_lines text;
-    uint64_t commands;
+    uint64_t commands, bytes;
 };
 
 /* A copy to the device: `MemcpyHtoD,0xADDRESS,BYTES`. */
@@ -63,7 +67,8 @@ bool pw_import_is_kernel_path(const char *line, size_t length)
     while (length && pw_scan_is_blank(line[length - 1]))
         length--;
     return memchr(line, '/', length) && !memchr(line, ' ', length) &&
-           (ends_with(line, length, ".traceg") || ends_with(line, length, ".traceg.xz"));
+           (ends_with(line, length, ".traceg") || ends_with(line, length, ".traceg.xz") ||
+            ends_with(line, length, ".tracez"));
 }
 
 /* The file of a kernel; a path that is not absolute begins at the list. */
@@ -78,9 +83,6 @@ static enum pw_status read_kernel(struct pw_lines *t, const char *at, struct com
             return pw_lines_fail(t, err, "the name of a kernel's file is not printable text");
         c += bytes;
     }
-    if (memmem(at, (size_t)(end - at), ".tracez", 7))
-        return pw_lines_fail(t, err,
-                             ".tracez is not understood; write text (.traceg) with version 3 to 5 of the tracer");
     const char *slash = *at == '/' ? NULL : strrchr(t->path, '/');
     int length = snprintf(out->path, sizeof out->path, "%.*s%.*s", slash ? (int)(slash - t->path) + 1 : 0, t->path,
                           (int)(end - at), at);
@@ -99,6 +101,9 @@ static enum pw_status read_command(struct list *l, struct command *out, bool *ou
     if (!*out_more)
         return status;
     out->kind = COMMAND_NONE;
+    l->bytes += (uint64_t)((const char *)memchr(line, '\n', (size_t)(l->text.end - line)) - line) + 1;
+    if (l->bytes > MOST_TEXT)
+        return pw_lines_fail(&l->text, err, "a list has at most %d bytes", MOST_TEXT);
     const char *at = pw_scan_blanks(line);
     if ((value = pw_scan_text(at, "MemcpyHtoD,")))
         status = read_copy(&l->text, value, out, err);
