@@ -54,9 +54,10 @@ void pw_import_set_recorder(struct pw_import *i, const char *recorder)
         return;
     i->origin_known = true;
     const char *slash = strrchr(i->path, '/');
-    pw_trace_writer_set_origin(
-        i->out, &(struct pw_trace_origin){
-                    .recorder = recorder, .program = slash ? slash + 1 : i->path, .device = "", .cta_sample = 1});
+    pw_trace_writer_set_origin(i->out, &(struct pw_trace_origin){.recorder = recorder,
+                                                                 .program = slash ? slash + 1 : i->path,
+                                                                 .device = "",
+                                                                 .cta_sample = i->cta_sample});
 }
 
 /* What every file of pagewalk's own begins with. */
@@ -91,7 +92,8 @@ static bool tell_text(const char *text, size_t bytes, enum pw_trace_format *out)
             *out = PW_TRACE_NVBIT;
         else if (pw_scan_text(at, "-kernel name ="))
             *out = PW_TRACE_TRACEG;
-        else if (pw_scan_text(at, "Memcpy") || (pw_scan_text(at, "kernel-") && memmem(at, length, ".trace", 6)) ||
+        else if (pw_scan_text(at, "Memcpy") || pw_scan_text(at, "pagewalk ") ||
+                 (pw_scan_text(at, "kernel-") && memmem(at, length, ".trace", 6)) ||
                  pw_import_is_kernel_path(at, length))
             *out = PW_TRACE_KERNELSLIST;
         else

@@ -20,7 +20,9 @@ enum pw_status pw_import_kernel_begin(struct pw_import_kernel *k, struct pw_erro
                                                                    .grid = h->grid,
                                                                    .block = h->block,
                                                                    .shared_bytes = h->shared_bytes,
-                                                                   .registers = h->registers});
+                                                                   .registers = h->registers,
+                                                                   .sampled_of = h->sampled_of,
+                                                                   .pace = h->pace});
     return pw_import_check(k->import, err);
 }
 

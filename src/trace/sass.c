@@ -112,6 +112,7 @@ struct pw_sass pw_sass_of(const char *name, size_t length)
             s.generic = known_names[i].generic;
             s.returns = base.text[0] == 'A';
         }
+    s.begins = is(base, "IADD3");
     find_copy(&s, base, rest);
     bool matrix = base.length == 4 && !memcmp(base.text + 1, "MMA", 3);
     bool doubles = base.length > 3 && base.text[0] == 'D' && !matrix && s.kind == PW_SASS_OTHER;

@@ -38,6 +38,7 @@ struct pw_sass {
     uint8_t moves; /* of a tensor copy, enum pw_op_kind: what becomes of global memory; PW_OP_COMPUTE: nothing */
     bool returns;  /* an atomic may have a destination: RED has none */
     bool generic;  /* the address decides whether it is global, shared or local */
+    bool begins;   /* an operation, where the exporter has written the trace */
     bool wide;     /* the third of three sources has two registers */
 };
 

@@ -30,6 +30,9 @@ static const struct {
     {"nvbit version", VALUE_WORD, offsetof(struct pw_traceg_header, nvbit)},
     {"accelsim tracer version", VALUE_NUMBER, offsetof(struct pw_traceg_header, version)},
     {"enable lineinfo", VALUE_BOOL, offsetof(struct pw_traceg_header, line_numbers)},
+    {"pagewalk operations", VALUE_BOOL, offsetof(struct pw_traceg_header, has_operations)},
+    {"pagewalk pace", VALUE_NUMBER, offsetof(struct pw_traceg_header, pace)},
+    {"pagewalk sampled of", VALUE_ADDRESS, offsetof(struct pw_traceg_header, sampled_of)},
 };
 
 /* A version like 1.5.5, into 32 bytes. */
@@ -107,6 +110,8 @@ static enum pw_status check(struct pw_lines *t, struct pw_traceg_header *h, stru
     if (!h->threads)
         return pw_lines_fail(t, err, "the lines before this one have no `-block dim` of 1 to %d threads",
                              PW_CTA_THREADS);
+    if (h->pace > PW_TRACE_MOST_PACE)
+        return pw_lines_fail(t, err, "the lines before this one have a pace of more than %d", PW_TRACE_MOST_PACE);
     return PW_OK;
 }
 

@@ -9,6 +9,7 @@ void pw_traceg_reader_init(struct pw_traceg_reader *r, const struct pw_traceg_he
     *r = (struct pw_traceg_reader){.block_lanes = (h->threads + PW_WARP_LANES - 1) / PW_WARP_LANES * PW_WARP_LANES,
                                    .line_numbers = h->line_numbers,
                                    .six = h->version >= 6,
+                                   .has_operations = h->has_operations,
                                    .shared_base = h->shared_base,
                                    .local_base = h->local_base,
                                    .last = {.upper = pw_scan_word("00000000"), .lower = pw_scan_word("00000000")}};
@@ -352,6 +353,8 @@ const char *pw_traceg_read_instruction(struct pw_traceg_reader *r, const char *a
         pw_warp_ops_exit(&r->ops, in->mask);
         return at;
     default:
+        if (__builtin_expect(r->has_operations && in->sass.begins, 0))
+            pw_warp_ops_cut(&r->ops);
         pw_warp_ops_count(&r->ops);
         return at;
     }

@@ -56,8 +56,9 @@ struct pw_traceg_reader {
     uint32_t lanes;       /* of the warp */
     uint32_t block_lanes; /* of a CTA's warps, as far as they are whole */
     bool line_numbers;
-    bool six;        /* version 6 of the tracer, or later */
-    bool copy_begun; /* the line before was the first of an LDGSTS */
+    bool has_operations; /* as in the head */
+    bool six;            /* version 6 of the tracer, or later */
+    bool copy_begun;     /* the line before was the first of an LDGSTS */
     uint32_t copy_mask;
     uint64_t copy_pc;
     uint64_t shared_base, local_base;

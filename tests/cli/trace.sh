@@ -116,7 +116,7 @@ fails 'a device' 2 '' run -m volta -w trace:/dev/zero
 fails 'a parameter that traces do not have' 2 'scale' run -m volta -w trace:hs.pwt:scale=0.5
 fails 'more launches left out than there are' 2 'skip' run -m volta -w trace:hs.pwt:skip=1000
 fails 'an unknown subcommand' 2 'did you mean "record"' trace recrod
-fails 'no subcommand' 2 'record, convert, info or cat' trace
+fails 'no subcommand' 2 'record, convert, export, info or cat' trace
 fails 'record without a workload' 2 'no workload' trace record -o x.pwt
 fails 'record without a file' 2 'FILE.pwt' trace record -w HS
 fails 'record of two programs' 2 'one program' trace record -w HS,MM -o x.pwt
