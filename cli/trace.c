@@ -14,7 +14,7 @@ struct arguments {
     const char *workload, *output;
     uint64_t seed, launch, cta, warp;
     const char *cta_text, *warp_text;
-    bool json, quiet, check;
+    bool json, quiet, check, xz;
 };
 
 /* Writes `spec.file` by work that may take long. */
@@ -94,7 +94,8 @@ static int export(const struct pw_cli_command *self, int argc, char **argv)
         return pw_cli_fail(PW_USER_ERROR, "--launch: %llu is no launch of a trace", (unsigned long long)a.launch);
     return with_progress(
         pw_trace_export_folder,
-        (struct pw_trace_record_spec){.workload = argv[0], .file = a.output, .launch = (uint32_t)a.launch}, a.quiet);
+        (struct pw_trace_record_spec){.workload = argv[0], .file = a.output, .launch = (uint32_t)a.launch, .xz = a.xz},
+        a.quiet);
 }
 
 static bool stop(void *context, uint64_t bytes_read, uint64_t bytes_in_all)
@@ -192,6 +193,7 @@ static const struct pw_cli_flag export_flags[] = {
     {'o', "output", PW_CLI_TEXT, offsetof(struct arguments, output), "FOLDER",
      "the folder to write; it must be new or empty"},
     {0, "launch", PW_CLI_NUMBER, offsetof(struct arguments, launch), "N", "only this launch, from 1"},
+    {0, "xz", PW_CLI_SWITCH, offsetof(struct arguments, xz), NULL, "compress the kernels, as .traceg.xz"},
     {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL, "no progress bar"},
     {.name = NULL},
 };
@@ -227,7 +229,7 @@ static const struct pw_cli_command subcommands[] = {
      .flags = convert_flags,
      .run = convert},
     {.name = "trace export",
-     .usage = "FILE -o FOLDER [--launch N]",
+     .usage = "FILE -o FOLDER [--launch N] [--xz]",
      .summary = "write a trace as Accel-Sim reads it, a kernelslist.g and a .traceg for each launch",
      .details =
          "Works without a GPU, also for what capture/emulate has executed. Reading the folder again gives the same\n"
@@ -280,7 +282,7 @@ const struct pw_cli_command pw_cli_trace_command = {
     .summary = "record workloads, convert traces from and for other tools, look into traces",
     .details = "trace record -w WORKLOAD -o FILE.pwt [--seed N]: record a built-in workload.\n"
                "trace convert FILE -o FILE.pwt: write what another tool has recorded as a trace of pagewalk's own.\n"
-               "trace export FILE -o FOLDER [--launch N]: write a trace as Accel-Sim reads it.\n"
+               "trace export FILE -o FOLDER [--launch N] [--xz]: write a trace as Accel-Sim reads it.\n"
                "trace info FILE [--json] [--check]: where it comes from, its allocations and its launches.\n"
                "trace cat FILE [--launch N] [--cta N] [--warp N]: its events and operations as text.\n\n"
                "`pagewalk trace record --help`, and so on, says more. A trace is replayed by a run.\n\n"

@@ -50,10 +50,10 @@ static enum pw_status write_kernel(struct export *x, const struct pw_trace_event
 {
     char file[32], *shown = NULL;
     struct pw_export_text text;
-    snprintf(file, sizeof file, "kernel-%u.traceg", e->allocation + 1);
+    snprintf(file, sizeof file, "kernel-%u.traceg%s", e->allocation + 1, x->spec->xz ? ".xz" : "");
     if (asprintf(&shown, "%s/%s", x->target, file) < 0)
         return pw_fail_memory(err, "a file of a trace");
-    enum pw_status status = pw_export_open(&text, x->folder, file, shown, err);
+    enum pw_status status = pw_export_open(&text, x->folder, file, shown, x->spec->xz, err);
     if (status == PW_OK) {
         status = pw_export_kernel(x->trace, e, &text, &x->progress, err);
         if (status == PW_OK)
@@ -78,7 +78,7 @@ static enum pw_status write_all(struct export *x, struct pw_error *err)
     uint32_t sample = pw_trace_get_origin(x->trace)->cta_sample;
     for (size_t i = 0; i < count; i++)
         x->progress.all += is_chosen(x, &events[i]) ? events[i].warp_instructions : 0;
-    enum pw_status status = pw_export_open(&x->list, x->folder, "kernelslist.g", x->list_name, err);
+    enum pw_status status = pw_export_open(&x->list, x->folder, "kernelslist.g", x->list_name, false, err);
     if (status == PW_OK && sample > 1)
         pw_export_print(&x->list, "pagewalk sample %u\n", sample);
     for (size_t i = 0; i < count && status == PW_OK; i++) {

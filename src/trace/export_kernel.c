@@ -45,6 +45,7 @@ static void begin_warp(struct kernel *k, uint32_t lanes)
     k->issued = k->completed = 0;
     memset(k->filled_by, 0, sizeof k->filled_by);
     k->next = FIRST_REGISTER;
+    k->waits = RZ;
 }
 
 /* The first of `width` registers side by side that no load in flight fills; RZ: there are none. */
@@ -89,10 +90,9 @@ static uint64_t find_load(const struct kernel *k, uint64_t wanted)
     return 0;
 }
 
-/* Before the first instruction of an operation. */
+/* Before the first instruction of an operation. What an operation without any waits for, the next one waits for. */
 static void wait_for(struct kernel *k, uint32_t in_flight)
 {
-    k->waits = RZ;
     if (in_flight == PW_ANY_IN_FLIGHT || k->issued < in_flight || k->issued - in_flight <= k->completed)
         return;
     uint64_t load = find_load(k, k->issued - in_flight);
@@ -121,6 +121,7 @@ static void write_plain(struct kernel *k, const char *name)
     pw_export_add(k->out, k->waits == RZ ? "0 " : "1 ");
     if (k->waits != RZ)
         add_register(k, k->waits);
+    k->waits = RZ;
     pw_export_add(k->out, "0 0\n");
 }
 
@@ -194,6 +195,7 @@ static void write_access(struct kernel *k, const struct pw_op *op, const uint64_
     } else {
         pw_export_add(k->out, op->kind == PW_OP_LOAD ? "1 R2 " : "2 R2 R4 ");
     }
+    k->waits = RZ;
     write_addresses(k, op, words);
 }
 

@@ -257,7 +257,8 @@ enum pw_status pw_trace_export_folder(const struct pw_trace_record_spec *spec, s
     if (status != PW_OK)
         return status;
     status = pw_trace_export(
-        trace, &(struct pw_export_spec){.folder = spec->file, .launch = spec->launch, .watch = &watch}, err);
+        trace, &(struct pw_export_spec){.folder = spec->file, .launch = spec->launch, .xz = spec->xz, .watch = &watch},
+        err);
     pw_trace_close(trace);
     return status;
 }

@@ -10,6 +10,7 @@ struct pw_trace_record_spec {
     const char *file;
     uint64_t seed;   /* 0: the default, 1 */
     uint32_t launch; /* of an export: this one alone, from 1; 0: all */
+    bool xz;         /* of an export: kernels are compressed */
     void (*progress)(void *context, const struct pw_progress *p);
     void *progress_context;
     const volatile bool *interrupted; /* polled; when it becomes true the call ends with PW_INTERRUPTED */
