@@ -314,6 +314,30 @@ static void registers_of_loads_do_not_overlap(void **state)
     remove_folder("out");
 }
 
+/* All are taken but the first of four: a load of 16 bytes has none then, and waits for nobody. */
+static void a_wide_load_needs_all_of_its_registers(void **state)
+{
+    (void)state;
+    struct pw_trace_writer *w;
+    struct pw_trace *t;
+    struct pw_error err;
+    assert_ok(pw_trace_writer_open(NULL, &w, &err), &err);
+    pw_trace_write_launch(
+        w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}});
+    for (unsigned i = 0; i < 63; i++) {
+        struct pw_op load = {.kind = PW_OP_LOAD, .bytes = i < 2 ? 4 : 16, .loads_in_flight = 255, .count_or_mask = 1};
+        load.loads_in_flight = i == 2 ? 1 : 255; /* the first one is there */
+        assert_true(pw_trace_write_op(w, 0, 0, &load, (uint64_t[]){BASE, 0}));
+    }
+    assert_ok(pw_trace_writer_finish(w, &t, &err), &err);
+    export(t, "out", 0, false);
+    struct pw_trace *back = open_trace("out/kernelslist.g");
+    expect_same_launch(t, back, 0, 0);
+    pw_trace_close(back);
+    pw_trace_close(t);
+    remove_folder("out");
+}
+
 /* Accel-Sim's strides have 32 bits; its differences have 64. */
 static void a_long_stride_is_written_as_differences(void **state)
 {
@@ -398,6 +422,7 @@ int main(void)
         cmocka_unit_test(one_launch_has_what_the_host_did_before_it),
         cmocka_unit_test(more_loads_than_registers_are_waited_for_by_their_neighbours),
         cmocka_unit_test(registers_of_loads_do_not_overlap),
+        cmocka_unit_test(a_wide_load_needs_all_of_its_registers),
         cmocka_unit_test(a_long_stride_is_written_as_differences),
         cmocka_unit_test(a_folder_appears_when_it_is_complete),
         cmocka_unit_test(an_interrupted_export_leaves_nothing),
