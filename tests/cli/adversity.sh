@@ -47,6 +47,10 @@ wait $job
 code=$?
 check 'touch that waits for a pipe can be interrupted' is_error 130 interrupted
 
+"$pagewalk" trace record -w alu:iterations=20000 -o alu.pwt -q
+interrupted 'trace export' INT trace export alu.pwt -o target/folder
+interrupted 'trace export' TERM trace export alu.pwt -o target/folder --xz
+
 # A file of less than a megabyte that stands for 6 GB of empty lines: whoever reads it stops at once.
 python3 - <<'PYTHON'
 import lzma
