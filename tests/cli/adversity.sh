@@ -47,6 +47,7 @@ wait $job
 code=$?
 check 'touch that waits for a pipe can be interrupted' is_error 130 interrupted
 
+rm -r target
 "$pagewalk" trace record -w alu:iterations=20000 -o alu.pwt -q
 interrupted 'trace export' INT trace export alu.pwt -o target/folder
 interrupted 'trace export' TERM trace export alu.pwt -o target/folder --xz
@@ -58,7 +59,6 @@ head = b"-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-accelsim
 stream = lzma.compress(b"\n" * (16 << 20), preset=0)
 open("bomb.traceg.xz", "wb").write(lzma.compress(head) + stream * 400)
 PYTHON
-rm -r target
 began=$(date +%s)
 interrupted 'trace convert of much text in a small file' INT trace convert bomb.traceg.xz -o target/x.pwt
 "$pagewalk" trace info bomb.traceg.xz >.stdout 2>.stderr &
