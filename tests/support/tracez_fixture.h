@@ -37,10 +37,10 @@ static inline void tracez_offset(FILE *to, uint64_t offset)
     fwrite(&offset, sizeof offset, 1, to);
 }
 
-/* Behind the first `count` lines, or lines whose first is none of an instruction. */
-static inline const char *tracez_lines(const char *at, uint32_t count)
+/* Behind the first `count` lines, or at the end of the text; *out_lines: how many there are. */
+static inline const char *tracez_lines(const char *at, uint32_t count, uint32_t *out_lines)
 {
-    for (; count; count--)
+    for (*out_lines = 0; *out_lines < count && strchr(at, '\n'); ++*out_lines)
         at = strchr(at, '\n') + 1;
     return at;
 }
@@ -58,7 +58,7 @@ static inline void tracez_chunk(struct tracez_writing *w, const char *text, size
     free(to);
 }
 
-/* The instructions of a warp, `count` lines from `at`. */
+/* The instructions of a warp, `count` lines from `at`, which there are. */
 static inline void tracez_warp(struct tracez_writing *w, const char *at, uint32_t count)
 {
     uint32_t chunks = (count + w->chunk - 1) / w->chunk;
@@ -68,8 +68,8 @@ static inline void tracez_warp(struct tracez_writing *w, const char *at, uint32_
     tracez_number(w->out, count);
     tracez_number(w->out, chunks);
     for (; count; chunks--) {
-        uint32_t lines = count < w->chunk ? count : w->chunk;
-        const char *end = tracez_lines(at, lines);
+        uint32_t lines;
+        const char *end = tracez_lines(at, count < w->chunk ? count : w->chunk, &lines);
         tracez_number(w->index, lines);
         tracez_chunk(w, at, (size_t)(end - at) - 1);
         at = end;
@@ -90,9 +90,12 @@ static inline void tracez_block(struct tracez_writing *w, const char *at, const 
     while ((at = strstr(at, "\ninsts = ")) && at < end) {
         uint32_t count = 0;
         sscanf(at, " insts = %u", &count);
+        if (!strchr(at + 1, '\n'))
+            return;
         at = strchr(at + 1, '\n') + 1;
+        const char *behind = tracez_lines(at, count, &count);
         tracez_warp(w, at, count);
-        at = tracez_lines(at, count) - 1;
+        at = behind - 1;
     }
 }
 
@@ -106,7 +109,8 @@ static inline size_t tracez_train(const char *text, void *to, size_t room)
     return ZDICT_isError(bytes) ? 0 : bytes;
 }
 
-/* Chunks of so many instructions; to be freed. */
+/* Of a text with a #BEGIN_TB, in chunks of so many instructions; to be freed. A text that is none as the tracer writes it
+ * becomes what it becomes. */
 static inline struct tracez_bytes tracez_of(const char *text, uint32_t chunk, bool dictionary)
 {
     struct tracez_bytes made = {0};
@@ -128,7 +132,8 @@ static inline struct tracez_bytes tracez_of(const char *text, uint32_t chunk, bo
     made.warps = (size_t)ftell(w.out);
     for (const char *at = first; (at = strstr(at, "#BEGIN_TB\n")); blocks++) {
         at += strlen("#BEGIN_TB\n");
-        tracez_block(&w, at, strstr(at, "#END_TB"));
+        const char *end = strstr(at, "#END_TB");
+        tracez_block(&w, at, end ? end : strchr(at, '\0'));
     }
     fclose(w.index);
     made.index = (size_t)ftell(w.out);
