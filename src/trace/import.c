@@ -160,6 +160,7 @@ enum pw_status pw_trace_import(const char *path, enum pw_trace_format format, co
     enum pw_status status = file_bytes(&i.progress.all, path, err);
     if (status != PW_OK)
         return status;
+    pw_trace_writer_name(out, path);
     switch (format) {
     case PW_TRACE_KERNELSLIST:
         i.progress.all *= 2; /* it is read twice */

@@ -316,6 +316,15 @@ static void a_small_file_cannot_ask_for_much(void **state)
 #endif
 }
 
+/* NVBit's text says how large a grid is, or one access in a thread block far away does. */
+static void a_grid_that_does_nothing_is_refused_by_the_files_name(void **state)
+{
+    (void)state;
+    write_text("far", NVBIT("grid_launch_id 0 - CTA 99999999,0,0 - warp 0 - LDG.E - 0x10000 " ZEROES_31));
+    expect_refusal("far", ": launch 1 has 99999999 CTAs of 1 warps without any operation; at most 16777216 such warps "
+                          "are replayed");
+}
+
 static bool count_calls(void *context, uint64_t bytes_read, uint64_t bytes_in_all)
 {
     assert_true(bytes_read <= bytes_in_all);
@@ -381,6 +390,7 @@ int main(void)
         cmocka_unit_test(zero_bytes_are_no_text),
         cmocka_unit_test(only_regular_files_are_read),
         cmocka_unit_test(a_small_file_cannot_ask_for_much),
+        cmocka_unit_test(a_grid_that_does_nothing_is_refused_by_the_files_name),
         cmocka_unit_test(a_small_file_of_much_text_can_be_interrupted),
         cmocka_unit_test(damaged_compression_is_noticed),
     };
