@@ -59,5 +59,4 @@ void pw_result_memory_line(const struct pw_result *r, struct pw_text *out)
     pw_text_print(out, " (%s allocated)\n", number);
     if (limited && metric(r, "gpu0.uvm.pages_evicted") == 0)
         pw_text_add(out, "memory was limited, but no page had to leave the GPU\n");
-    pw_text_add(out, "\n");
 }

@@ -126,6 +126,7 @@ static void summary(const struct pw_result *r, bool all, struct pw_text *out)
     pw_text_print(out, "%s cycles (%.1f us) simulated in %.2f s: %s warp instructions/s, %s of memory\n", cycles,
                   r->nanoseconds / 1000, r->wall_seconds, speed, memory);
     add_checks(r, checks, all, out);
+    pw_result_memory_line(r, out);
     pw_text_add(out, "\n");
 }
 
@@ -133,7 +134,6 @@ void pw_result_table(const struct pw_result *r, const struct pw_result_view *vie
 {
     struct pw_text header = {0};
     summary(r, view->all, &header);
-    pw_result_memory_line(r, &header);
     pw_text_prose(out, 0, 2, header.bytes ? header.bytes : "");
     out->failed |= header.failed;
     pw_text_free(&header);
