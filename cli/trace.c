@@ -13,8 +13,8 @@
 struct arguments {
     const char *workload, *output;
     uint64_t seed, launch, cta, warp;
-    const char *cta_text, *warp_text;
-    bool json, quiet, check, xz;
+    const char *cta_text, *warp_text, *json;
+    bool quiet, check, full, xz;
 };
 
 /* Writes `spec.file` by work that may take long. */
