@@ -14,6 +14,9 @@ enum { OPCODE_BRX = 0x949, OPCODE_JMX = 0x94c, OPCODE_JUMP = 0x94a, OPCODE_JOIN 
  * lower nine bits tell, in all forms of operands. Found in what ptxas 13 makes of their PTX for sm_90. */
 enum { TENSOR_LOAD = 0x1b4, TENSOR_STORE = 0x1b5, TENSOR_REDUCTION = 0x1b6, BULK_COPY = 0x1ba, BULK_REDUCTION = 0x1bb };
 
+/* LD, ST, ATOM, its compare-and-swap, and its sums of floating point, as ptxas 13 makes them for sm_90; lower nine bits. */
+enum { GENERIC_LOAD = 0x180, GENERIC_STORE = 0x185, GENERIC_ATOMIC = 0x18a, GENERIC_SWAP = 0x18b, GENERIC_SUM = 0x1a2 };
+
 static uint64_t word(const uint8_t *bytes)
 {
     uint64_t value;
@@ -24,6 +27,12 @@ static uint64_t word(const uint8_t *bytes)
 static uint32_t opcode(uint64_t low)
 {
     return low & 0xfff;
+}
+
+static bool is_generic(uint64_t low)
+{
+    uint32_t op = low & 0x1ff;
+    return op == GENERIC_LOAD || op == GENERIC_STORE || op == GENERIC_ATOMIC || op == GENERIC_SWAP || op == GENERIC_SUM;
 }
 
 static uint8_t stall_count(uint64_t high)
@@ -71,6 +80,7 @@ void pw_code_decode(const uint8_t *bytes, uint32_t count, struct pw_code_instruc
                       op == OPCODE_BRX || op == OPCODE_JMX || op == OPCODE_JUMP;
         bool if_apart = op == OPCODE_BRANCH && high >> (91 - 64) & 1; /* BRA.DIV */
         o->goes_on = !(leaves && always) || if_apart;
+        o->generic = is_generic(low);
         o->guarded = !always;
         o->joins = op == OPCODE_JOIN;
         int64_t target = (int64_t)i + 1 + branch_distance(low, split) / PW_CODE_INSTRUCTION_BYTES;

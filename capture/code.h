@@ -40,6 +40,7 @@ struct pw_code_instruction {
     struct pw_latency latency;
     bool goes_on;    /* the next instruction may follow */
     bool branches;   /* `target` may follow */
+    bool generic;    /* accesses memory of any kind through pointers (LD, ST, ATOM) */
     bool guarded;    /* by a predicate: not all lanes that are here need to execute it */
     bool joins;      /* lanes wait here for those that went another way (BSYNC) */
     uint32_t target; /* number of the instruction */

@@ -111,8 +111,11 @@ static void context_destroyed(CUcontext context)
     __atomic_store_n(&g.recorded, NULL, __ATOMIC_RELEASE);
 }
 
+/* What the driver allocates for cooperative groups, 512 bytes of every context, is not the program's. */
 static void memory_event(uint32_t id, const Sanitizer_ResourceMemoryData *m)
 {
+    if (m->flags & SANITIZER_MEMORY_FLAG_CG_RUNTIME)
+        return;
     bool host = id == SANITIZER_CBID_RESOURCE_HOST_MEMORY_ALLOC || id == SANITIZER_CBID_RESOURCE_HOST_MEMORY_FREE;
     bool allocates = id == SANITIZER_CBID_RESOURCE_HOST_MEMORY_ALLOC ||
                      id == SANITIZER_CBID_RESOURCE_DEVICE_MEMORY_ALLOC ||

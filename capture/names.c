@@ -18,6 +18,7 @@ enum { MOST_FRAMES = 64, BUCKETS = 1024, BASE = PW_CAPTURE_NAME - 16 /* room for
 
 struct place {
     const void *code;
+    enum pw_capture_telling telling;
     char *name; /* NULL: not to be named */
     struct place *next;
 };
@@ -48,22 +49,25 @@ static const struct place *look_up(const void *code)
     if (p || !(p = calloc(1, sizeof *p)))
         return p;
     char name[BASE];
-    *p = (struct place){code, pw_capture_symbol(code, name, sizeof name) ? strdup(name) : NULL, *bucket};
+    enum pw_capture_telling telling = pw_capture_symbol(code, name, sizeof name);
+    *p = (struct place){code, telling, telling ? strdup(name) : NULL, *bucket};
     *bucket = p;
     return p;
 }
 
-/* The innermost function on the stack that belongs to the program and not to CUDA. Addresses on the stack are those behind a
- * call. */
+/* The innermost function on the stack that tells most. Addresses on the stack are those behind a call. */
 static void name_place(char out[BASE])
 {
     void *frames[MOST_FRAMES];
     int count = backtrace(frames, MOST_FRAMES);
+    enum pw_capture_telling most = PW_TELLS_NOTHING;
     *out = 0;
-    for (int i = 1; i < count && !*out; i++) {
+    for (int i = 1; i < count && most < PW_TELLS_PLACE; i++) {
         const struct place *p = look_up((const char *)frames[i] - 1);
-        if (p && p->name)
+        if (p && p->name && p->telling > most) {
             snprintf(out, BASE, "%s", p->name);
+            most = p->telling;
+        }
     }
 }
 

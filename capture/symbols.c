@@ -6,7 +6,6 @@
 #include "elf_image.h"
 #include "sim/utf8.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -87,33 +86,6 @@ static char *demangle(const char *name)
     return result;
 }
 
-/* Drops what stands in template arguments and from the parameters on; of what is left the return type goes. */
-void pw_capture_shorten(char *name)
-{
-    static const char unnamed[] = "(anonymous namespace)";
-    char *to = name, *word = name;
-    int depth = 0;
-    for (const char *at = name; *at; at++) {
-        if (!depth && strncmp(at, unnamed, sizeof unnamed - 1) == 0) {
-            memmove(to, unnamed, sizeof unnamed - 1);
-            to += sizeof unnamed - 1;
-            at += sizeof unnamed - 2;
-            continue;
-        }
-        bool of_operator = to - word >= 8 && strncmp(to - 8, "operator", 8) == 0;
-        if (*at == '(' && !depth && !of_operator)
-            break;
-        depth -= *at == '>' && depth;
-        if (!depth && *at != '<' && *at != '>')
-            *to++ = *at;
-        if (*at == ' ' && !depth && !(to - word >= 9 && strncmp(to - 9, "operator ", 9) == 0))
-            word = to;
-        depth += *at == '<';
-    }
-    *to = 0;
-    memmove(name, word, (size_t)(to - word) + 1);
-}
-
 static void make_printable(char *text)
 {
     for (char *at = text; *at;) {
@@ -124,58 +96,45 @@ static void make_printable(char *text)
     }
 }
 
-static bool begins(const char *text, const char *with)
+/* Cut at the function's end to leave room for the distance. */
+static void write_place(char *file, char *name, uint64_t offset, char *out, size_t bytes)
 {
-    return strncmp(text, with, strlen(with)) == 0;
+    pw_capture_shorten_file(file);
+    if (name)
+        pw_capture_drop_namespaces(name);
+    char distance[24];
+    int distance_bytes = snprintf(distance, sizeof distance, "+0x%llx", (unsigned long long)offset);
+    int room = (int)bytes - 1 - distance_bytes - (int)strlen(file) - 1;
+    snprintf(out, bytes, "%s%s%.*s%s", file, name ? "!" : "", name && room > 0 ? room : 0, name ? name : "", distance);
+    make_printable(out);
 }
 
-static bool is_cuda_library(const char *file)
-{
-    static const char *const libraries[] = {"libcuda.so", "libcudart.so", "libnvidia-", "libsanitizer-",
-                                            "libpagewalk-capture"};
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-        if (begins(file, libraries[i]))
-            return true;
-    return false;
-}
-
-/* A function of the CUDA runtime, which nvcc links into programs: cudaMalloc, __cudart123, libcudart_static_0a1b. */
-static bool is_runtime_function(const char *name)
-{
-    return (begins(name, "cuda") && isupper((unsigned char)name[4])) || begins(name, "__cuda") ||
-           begins(name, "libcudart_static_");
-}
-
-bool pw_capture_symbol(const void *code, char *out, size_t bytes)
+enum pw_capture_telling pw_capture_symbol(const void *code, char *out, size_t bytes)
 {
     Dl_info info;
     struct link_map *map = NULL;
     if (!dladdr1(code, &info, (void **)&map, RTLD_DL_LINKMAP) || !info.dli_fname)
-        return false;
+        return PW_TELLS_NOTHING;
     bool is_program = map && !*map->l_name;
-    char program[4096];
+    char program[4096], file[256];
     ssize_t length = is_program ? readlink("/proc/self/exe", program, sizeof program - 1) : -1;
     if (length > 0)
         program[length] = 0;
     const char *path = length > 0 ? program : info.dli_fname, *slash = strrchr(path, '/');
-    const char *file = slash ? slash + 1 : path;
-    if (is_cuda_library(file))
-        return false;
+    snprintf(file, sizeof file, "%.*s", (int)sizeof file - 1, slash ? slash + 1 : path);
+    if (pw_capture_telling(file, NULL) == PW_TELLS_NOTHING)
+        return PW_TELLS_NOTHING;
     uint64_t base = (uint64_t)(uintptr_t)info.dli_fbase;
     struct place p = {NULL, (uint64_t)(uintptr_t)code - base};
     if (!find_in_file(is_program ? "/proc/self/exe" : path, base, (uint64_t)(uintptr_t)code, &p) && info.dli_sname)
         p = (struct place){strdup(info.dli_sname), (uint64_t)((uintptr_t)code - (uintptr_t)info.dli_saddr)};
     char *demangled = p.name ? demangle(p.name) : NULL;
     char *name = demangled ? demangled : p.name;
-    if (demangled)
-        pw_capture_shorten(demangled);
-    bool shown = !name || !is_runtime_function(name);
-    char distance[24];
-    int distance_bytes = snprintf(distance, sizeof distance, "+0x%llx", (unsigned long long)p.offset);
-    int room = (int)bytes - 1 - distance_bytes - (int)strlen(file) - 1;
-    snprintf(out, bytes, "%s%s%.*s%s", file, name ? "!" : "", name && room > 0 ? room : 0, name ? name : "", distance);
-    make_printable(out);
+    if (name)
+        pw_capture_cut(name);
+    enum pw_capture_telling telling = pw_capture_telling(file, name);
+    write_place(file, name, p.offset, out, bytes);
     free(demangled);
     free(p.name);
-    return shown;
+    return telling;
 }

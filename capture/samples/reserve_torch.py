@@ -27,20 +27,22 @@ def elementwise():
     with record("elementwise"):
         torch.add(a, bias, out=c)
         torch.mul(c, a, out=b)
-    check(b, (a + 1) * a)
+    with nvtx.range("check"):
+        check(b, (a + 1) * a)
 
 
 def kv_cache():
-    batch, heads, room, used, width = 8, 16, 4096, 1024, 64
+    batch, heads, room, used, width = 2, 16, 4096, 1024, 64
     with nvtx.range("keys"):
-        keys = torch.empty(batch, heads, room, width, device="cuda", dtype=torch.float16)  # 64 MiB
+        keys = torch.empty(batch, heads, room, width, device="cuda", dtype=torch.float16)  # 16 MiB
     with nvtx.range("values"):
         values = torch.empty_like(keys)
-    keys[:, :, :used] = torch.randn(batch, heads, used, width, device="cuda")
-    values[:, :, :used] = torch.randn(batch, heads, used, width, device="cuda")
     with nvtx.range("weights"):
         weights = [torch.randn(heads * width, heads * width, device="cuda", dtype=torch.float16) / 32 for _ in range(4)]
-    x = torch.randn(batch, heads * width, device="cuda", dtype=torch.float16)
+    with nvtx.range("prompt"):
+        x = torch.randn(batch, heads * width, device="cuda", dtype=torch.float16)
+        for cache in (keys, values):
+            cache[:, :, :used] = torch.randn(batch, heads, used, width, device="cuda")
 
     def decode():
         q, k, v = (functional.linear(x, w).view(batch, heads, 1, width) for w in weights[:3])
@@ -74,7 +76,8 @@ def warm_up():
 
 def growing():
     rows = 32
-    total = torch.zeros(1, device="cuda")
+    with nvtx.range("total"):
+        total = torch.zeros(1, device="cuda")
     filled = []
     with record("growing"):
         for i in range(rows):

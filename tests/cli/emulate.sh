@@ -85,6 +85,38 @@ CUDA
   [ $? = 3 ] && [ "$(grep -c 'emulator: .*odd.*is not known' err)" = 1 ]
 }
 check 'an instruction that is not known ends the run' unknown
+# Loads, then stores, that reach global memory with every second lane and shared memory with the others: ncu counts 448 instructions for
+# each launch of the former.
+generic() {
+  cat >stores.cu <<'CUDA'
+#include "common.h"
+__global__ void stores(int *result)
+{
+    __shared__ int own[64];
+    int t = threadIdx.x, *at = t % 2 ? own + t : result + t;
+    *at = t;
+    __syncthreads();
+    if (t % 2)
+        result[t] = own[t];
+}
+int main()
+{
+    array<int> result(64);
+    launch("stores", stores, 1, 64, 0, result.device);
+    result.down();
+    int wrong = 0;
+    for (int i = 0; i < 64; i++)
+        wrong += result[i] != i;
+    return finish("stores", wrong);
+}
+CUDA
+  "$emulate" --counts counts.csv -o g.pwt "$source_root/capture/samples/generic.cu" >out 2>err || { cat err; return 1; }
+  [ "$(cut -d, -f6 counts.csv | tr '\n' ' ')" = 'warp_instructions 448 448 448 ' ] && ! grep -q guessed err || { cat counts.csv; return 1; }
+  "$pagewalk" trace info g.pwt --json | grep -q '"warp_instructions": 1344' || return 1
+  "$emulate" --counts counts.csv -o g.pwt stores.cu >out 2>err || { cat err; return 1; }
+  "$pagewalk" trace cat g.pwt | grep -c 'store 4 mask 55555555' | grep -qx 2 && ! grep -q guessed err
+}
+check 'generic accesses of both memories are one instruction' generic
 # A user's file, with a header beside it, in a folder whose name make and a shell would read otherwise.
 odd_folder() {
   mkdir -p "$1" && printf '#include "common.h"\n#include "size.h"\n__global__ void fill(int *a) { a[threadIdx.x] = 1; }\n%s\n' \

@@ -96,10 +96,31 @@ static void names_are_printable_and_bounded(void **state)
     }
 }
 
-__attribute__((noinline)) static void allocate_here(char out[PW_CAPTURE_NAME])
+/* Not the function that hands out memory, but the one that wants it. */
+__attribute__((noinline)) static void pool_alloc(char out[PW_CAPTURE_NAME])
 {
     pw_capture_name_allocation(out);
-    __asm__ volatile(""); /* no tail call */
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) static void make_table(char out[PW_CAPTURE_NAME])
+{
+    pool_alloc(out);
+    __asm__ volatile("");
+}
+
+static void pools_are_not_named(void **state)
+{
+    (void)state;
+    char name[PW_CAPTURE_NAME];
+    make_table(name);
+    assert_non_null(strstr(name, "!make_table+0x"));
+}
+
+__attribute__((noinline)) static void ask_here(char out[PW_CAPTURE_NAME])
+{
+    pw_capture_name_allocation(out);
+    __asm__ volatile("nop"); /* neither a tail call nor the same code as above */
 }
 
 static void without_a_range_the_place_is_named(void **state)
@@ -108,7 +129,7 @@ static void without_a_range_the_place_is_named(void **state)
     char first[PW_CAPTURE_NAME], second[PW_CAPTURE_NAME];
     pw_capture_names_start();
     for (int i = 0; i < 2; i++)
-        allocate_here(i ? second : first);
+        ask_here(i ? second : first);
     char *number = strstr(first, " #1");
     assert_non_null(number);
     assert_memory_equal(first, second, (size_t)(number - first));
@@ -121,14 +142,16 @@ static void functions_are_found(void **state)
 {
     (void)state;
     char name[128];
-    assert_true(pw_capture_symbol((const char *)(void *)functions_are_found + 1, name, sizeof name));
+    assert_int_equal(pw_capture_symbol((const char *)(void *)functions_are_found + 1, name, sizeof name),
+                     PW_TELLS_PLACE);
     assert_non_null(strstr(name, "test_unit_capture_names!functions_are_found+0x1"));
-    assert_true(pw_capture_symbol((const void *)printf, name, sizeof name));
+    assert_int_equal(pw_capture_symbol((const void *)printf, name, sizeof name), PW_TELLS_POOL);
     assert_memory_equal(name, "libc", 4);
-    assert_false(pw_capture_symbol(NULL, name, sizeof name));
-    assert_false(pw_capture_symbol(name, name, sizeof name)); /* the stack is in no file */
+    assert_int_equal(pw_capture_symbol(NULL, name, sizeof name), PW_TELLS_NOTHING);
+    /* The stack is in no file. */
+    assert_int_equal(pw_capture_symbol(name, name, sizeof name), PW_TELLS_NOTHING);
     char small[24];
-    assert_true(pw_capture_symbol((const char *)(void *)functions_are_found + 1, small, sizeof small));
+    assert_true(pw_capture_symbol((const char *)(void *)functions_are_found + 1, small, sizeof small) > 0);
     assert_true(strlen(small) < sizeof small);
 }
 
@@ -143,31 +166,89 @@ static void functions_of_the_runtime_are_none(void **state)
 {
     (void)state;
     char name[128];
-    assert_false(pw_capture_symbol((const char *)(void *)cudaMallocOfATest, name, sizeof name));
+    assert_int_equal(pw_capture_symbol((const char *)(void *)cudaMallocOfATest, name, sizeof name), PW_TELLS_NOTHING);
 }
 
-static void names_of_cpp_are_made_short(void **state)
+static void names_are_made_short(void **state)
 {
     (void)state;
     static const char *const names[][2] = {
         {"main", "main"},
         {"ns::f(int)", "ns::f"},
+        {"a::b::c::d::f(int)", "c::d::f"},
         {"void ns::f<int, (Kind)3>(std::vector<int, std::allocator<int> >&)", "ns::f"},
         {"c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::malloc(int, unsigned long, CUstream_st*)",
-         "c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::malloc"},
-        {"at::(anonymous namespace)::Pool<at::Tensor>::take(int)", "at::(anonymous namespace)::Pool::take"},
+         "Native::DeviceCachingAllocator::malloc"},
+        {"at::(anonymous namespace)::Pool<at::Tensor>::take(int)", "at::Pool::take"},
+        {"(anonymous namespace)::f(int)", "f"},
         {"array<float>::array(unsigned long)", "array::array"},
         {"operator new(unsigned long)", "operator new"},
         {"T::operator()(int) const", "T::operator()"},
         {"", ""},
         {"a>b<<c", "ab"},
+        {"__pyx_f_13cupy_backends_4cuda_3api_7runtime_malloc", "cupy_backends.cuda.api.runtime.malloc"},
+        {"__pyx_pw_4cupy_4cuda_6memory_10MemoryPool_5malloc", "cupy.cuda.memory.MemoryPool.malloc"},
+        {"__pyx_f_99cupy_f", "cupy_f"},
+        {"__pyx_f_4294967297a_f", "a_f"},
+        {"__pyx_f_", ""},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char name[256];
         snprintf(name, sizeof name, "%s", names[i][0]);
-        pw_capture_shorten(name);
+        pw_capture_cut(name);
+        pw_capture_drop_namespaces(name);
         assert_string_equal(name, names[i][1]);
     }
+}
+
+static void files_of_python_are_made_short(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {{"runtime.cpython-312-x86_64-linux-gnu.so", "runtime.so"},
+                                           {"libcublas.so.13", "libcublas.so.13"},
+                                           {"a.cpython-", "a.cpython-"},
+                                           {"", ""}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s", names[i][0]);
+        pw_capture_shorten_file(name);
+        assert_string_equal(name, names[i][1]);
+    }
+}
+
+static void functions_tell_more_or_less(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *function;
+        enum pw_capture_telling telling;
+    } cases[] = {
+        {"libcuda.so.1", "cuMemAlloc_v2", PW_TELLS_NOTHING},
+        {"vecadd", "cudaMalloc", PW_TELLS_NOTHING},
+        {"libpagewalk-capture.so", NULL, PW_TELLS_NOTHING},
+        {"libc10_cuda.so", "c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::alloc_block",
+         PW_TELLS_POOL},
+        {"libc10_cuda.so", "c10::cuda::(anonymous namespace)::initGlobalStreamState", PW_TELLS_POOL},
+        {"libtorch_cuda.so", "at::cuda::(anonymous namespace)::CUDACachingHostAllocatorImpl::allocate", PW_TELLS_POOL},
+        {"runtime.cpython-312-x86_64-linux-gnu.so", "cupy_backends.cuda.api.runtime.malloc", PW_TELLS_POOL},
+        {"memory.cpython-312-x86_64-linux-gnu.so", "cupy.cuda.memory.Memory.__init__", PW_TELLS_POOL},
+        {"xla_cuda_plugin.so", "tsl::BFCAllocator::Extend", PW_TELLS_POOL},
+        {"python3.12", "_PyEval_EvalFrameDefault", PW_TELLS_POOL},
+        {"libc.so.6", NULL, PW_TELLS_POOL},
+        {"libtorch_cpu.so", "at::detail::empty_generic", PW_TELLS_TENSOR},
+        {"libtorch_cuda.so", "at::native::empty_cuda", PW_TELLS_TENSOR},
+        {"libtorch_cuda.so", "at::(anonymous namespace)::wrapper_CUDA_add_Tensor", PW_TELLS_TENSOR},
+        {"libtorch_cpu.so", "at::_ops::mul_Tensor::redispatch", PW_TELLS_TENSOR},
+        {"libtorch_cuda.so", NULL, PW_TELLS_TENSOR},
+        {"core.cpython-312-x86_64-linux-gnu.so", "cupy._core.core._ndarray_base._init", PW_TELLS_TENSOR},
+        {"libtorch_cpu.so", "at::native::rand", PW_TELLS_PLACE},
+        {"libtorch_python.so", "torch::autograd::THPVariable_empty", PW_TELLS_PLACE},
+        {"libcublas.so.13", NULL, PW_TELLS_PLACE},
+        {"vecadd", "main", PW_TELLS_PLACE},
+        {"mine", "table::resize", PW_TELLS_PLACE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(pw_capture_telling(cases[i].file, cases[i].function), cases[i].telling);
 }
 
 int main(void)
@@ -179,9 +260,12 @@ int main(void)
         cmocka_unit_test(allocations_of_a_range_are_numbered),
         cmocka_unit_test(names_are_printable_and_bounded),
         cmocka_unit_test(without_a_range_the_place_is_named),
+        cmocka_unit_test(pools_are_not_named),
         cmocka_unit_test(functions_are_found),
         cmocka_unit_test(functions_of_the_runtime_are_none),
-        cmocka_unit_test(names_of_cpp_are_made_short),
+        cmocka_unit_test(names_are_made_short),
+        cmocka_unit_test(files_of_python_are_made_short),
+        cmocka_unit_test(functions_tell_more_or_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,10 @@ void gpu_start(void)
 
 struct gpu_context *gpu_context_create(void)
 {
-    return calloc(1, sizeof(struct gpu_context));
+    struct gpu_context *c = calloc(1, sizeof *c);
+    gpu_tell(SANITIZER_CB_DOMAIN_RESOURCE, SANITIZER_CBID_RESOURCE_DEVICE_MEMORY_ALLOC,
+             &(Sanitizer_ResourceMemoryData){4096, 512, SANITIZER_MEMORY_FLAG_CG_RUNTIME});
+    return c;
 }
 
 void gpu_context_destroy(struct gpu_context *c)
