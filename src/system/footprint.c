@@ -9,11 +9,11 @@
  * Pinned host memory and what is advised to stay on the host and be accessed there never comes to the GPU and does not
  * count (uvm.advice, which is a run's own, changes nothing here).
  *
- * The order of warps is not that of a machine, but which pages are touched does not depend on it (docs/workloads.md).
- * Left out: how often programs start over beside others; only the first run of each counts. */
+ * The order of warps is not that of a machine, but which pages are touched does not depend on it
+ * (tests/golden/warp_order.c). Left out: how often programs start over beside others; only the first run of each
+ * counts. */
 #include "system/footprint.h"
 
-#include "gpu/access_coalescing.h"
 #include "sim/grow.h"
 #include "sim/report_clock.h"
 #include "system/system.h"
@@ -31,7 +31,7 @@ struct range {
 struct pass {
     const struct pw_system *system;
     const struct pw_program *program;
-    unsigned app, shift; /* a page of the machine has 2^shift lines */
+    unsigned app, shift; /* a page of the machine has 2^shift bytes */
     struct pw_report_clock *clock;
     struct pw_touched live;      /* by pages of the machine, each of which it counts as PW_PAGE_BYTES */
     uint64_t touched, allocated; /* the most so far */
@@ -73,9 +73,8 @@ static enum pw_status allocated(void *context, uint32_t id, const char *name, pw
     if (!list)
         return pw_fail_memory(err, "the footprint of a program");
     p->ranges = list;
-    unsigned shift = p->shift + PW_LINE_SHIFT;
     struct range *r = &list[p->count++];
-    *r = (struct range){base.v >> shift, ((base.v + bytes - 1) >> shift) + 1, bytes, false};
+    *r = (struct range){base.v >> p->shift, ((base.v + bytes - 1) >> p->shift) + 1, bytes, false};
     p->allocated_now += base_pages(bytes);
     return pw_touched_extend(&p->live, r->first, r->outer, err);
 }
@@ -118,18 +117,31 @@ static enum pw_status launched(void *context, const struct pw_launch *launch, st
     return PW_OK;
 }
 
+/* The last page is remembered: lanes mostly stay within one. An access may go on into the next page. */
+static inline uint64_t touch(struct pass *p, uint64_t address, uint32_t bytes, uint64_t last)
+{
+    uint64_t first = address >> p->shift, outer = (address + bytes - 1) >> p->shift;
+    if (first != last)
+        pw_touch(&p->live, (pw_vpn){first});
+    if (outer != first)
+        pw_touch(&p->live, (pw_vpn){outer});
+    return outer;
+}
+
 static void visit(void *context, const struct pw_warp *w, const struct pw_op *op, const uint64_t *words)
 {
     (void)w;
     struct pass *p = context;
+    uint64_t last = UINT64_MAX;
     p->warp_instructions += pw_op_instructions(*op);
     if (pw_op_words(*op) == 1)
         return;
-    struct pw_line_access lines[PW_MAX_LINES];
-    unsigned count = pw_coalesce_accesses(op, words, p->shift, lines);
-    for (unsigned i = 0; i < count; i++)
-        if (!i || lines[i].line >> p->shift != lines[i - 1].line >> p->shift)
-            pw_touch(&p->live, (pw_vpn){lines[i].line >> p->shift});
+    if (op->form == PW_FORM_AFFINE)
+        for (uint32_t lanes = op->count_or_mask; lanes; lanes &= lanes - 1)
+            last = touch(p, words[0] + (uint64_t)__builtin_ctz(lanes) * words[1], op->bytes, last);
+    else
+        for (uint32_t i = 0; i < pw_lane_count(op->count_or_mask); i++)
+            last = touch(p, words[i], op->bytes, last);
 }
 
 static enum pw_status advanced(void *context, const struct pw_functional_position *at, struct pw_error *err)
@@ -181,11 +193,8 @@ enum pw_status pw_footprint_find(const struct pw_system *s, struct pw_footprint 
     *out = (struct pw_footprint){0};
     for (unsigned i = 0; status == PW_OK && i < s->app_count; i++) {
         const struct pw_app *a = &s->apps[i];
-        struct pass pass = {.system = s,
-                            .program = &a->program,
-                            .app = i,
-                            .shift = PW_PAGE_SHIFT - PW_LINE_SHIFT + order,
-                            .clock = &clock};
+        struct pass pass = {
+            .system = s, .program = &a->program, .app = i, .shift = PW_PAGE_SHIFT + order, .clock = &clock};
         status = run_pass(&pass, a->instance, err);
         out->touched += pass.touched << order;
         out->allocated += pass.allocated;
