@@ -8,6 +8,7 @@
  * Claims are evaluated for each seed, and again with their null designs. */
 #include "exp/figure/evaluate.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,6 +221,7 @@ static enum pw_status all_seeds(struct evaluation *e, unsigned seeds, const stru
                                 double by_seed[PW_MAX_SEEDS][PW_CLAIM_MAX_PARTS], double *scatter, struct pw_error *err)
 {
     enum pw_status status = PW_OK;
+    assert(seeds > 0);
     for (unsigned s = 0; s < seeds && status == PW_OK; s++)
         status = claim_values(e, s, c, by_seed[s], err);
     for (size_t part = 0; part < c->part_count && status == PW_OK; part++) {
