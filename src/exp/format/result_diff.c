@@ -240,7 +240,7 @@ static void compare_kernel(struct comparison *c, const row arrays, const char *n
                 own++;
             }
         }
-        cycles[i] = sums[i] = json_integer((json_int_t)sum);
+        cycles[i] = sums[i] = own ? json_integer((json_int_t)sum) : NULL;
         launches = own > launches ? own : launches;
     }
     char brief[PW_KERNEL_NAME_SHORT];
