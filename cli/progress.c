@@ -2,8 +2,8 @@
  * assumes that the rest of the launches goes at the speed of those so far. Where no time is simulated there are no
  * cycles to show.
  *
- * In a pipe or a file, and on a terminal that cannot draw, a line of the same text comes every 30 seconds instead, or as
- * often as PAGEWALK_PROGRESS says. */
+ * In a pipe or a file, and on a terminal that cannot draw, a line of the same text comes instead: every 30 seconds, or
+ * as often as PAGEWALK_PROGRESS says. */
 #include "progress.h"
 
 #include "exp/format/text.h"

@@ -249,7 +249,7 @@ done <<CASES
 4 trace record -w gather:ctas=8:iterations=4:table=1MB -o limited/a
 1 touch repeated.touch --csv limited/a
 CASES
-limited_to 1 list options --json
+limited_to 1 list options --json -
 check 'so does a limit on the size of standard output' eval \
   '[ "$code" = 1 ] && [ "$(cat .stderr)" = "pagewalk: standard output cannot be written: File too large" ]'
 

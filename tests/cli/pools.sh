@@ -17,7 +17,7 @@ says() {
 paging=(-m pascal -d uvm-nvidia -w trace:traces/training.pwt)
 run run "${paging[@]}" --set uvm.oversubscription=200
 check 'a run says how much memory it had, and for how much data' eval 'succeeds &&
-  says "device memory for managed data: 15.05 MiB for 30.10 MiB touched, which is 200% of it (140.00 MiB allocated)" &&
+  says "device memory: 15.05 MiB for 30.10 MiB touched, 200% of it (140.00 MiB allocated)" &&
   ! says "no page had to leave"'
 run run "${paging[@]}" --set uvm.oversubscription=200 --set uvm.oversubscription_of=allocated
 check 'a limit that is none is said to be none' eval 'succeeds &&

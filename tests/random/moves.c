@@ -4,8 +4,8 @@
  * entries, under a placement, route, fabric and page size drawn for each run. Every hit of an L1 TLB and every answer
  * is judged against the page table, in every run; at the end all identities hold, among them that every frame is owned
  * once, and each page is where the page table says, on one GPU. Beside them runs a second application with pages of the
- * same numbers, of which each CTA has its own: only one GPU wants such a page, so it moves there, once, and nobody ever
- * accesses it from another GPU, whatever the first application's page of that number does meanwhile.
+ * same numbers, of which each CTA has its own: only one GPU wants such a page, so it moves there, once. No other GPU
+ * ever accesses it, whatever the first application's page of that number does meanwhile.
  *
  * A hundred thousand moves; another number may be given as argument. */
 #include "sim/random.h"

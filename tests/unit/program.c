@@ -81,6 +81,9 @@ static void mistakes_are_user_errors_that_say_what_to_do(void **state)
     } table[] = {
         {"vecad", "unknown workload 'vecad'; did you mean vecadd?"},
         {"hs", "unknown workload 'hs'; did you mean HS?"},
+        {"srad_v1", "unknown workload 'srad_v1'; it is called SRAD here"},
+        {"srad_v2", "unknown workload 'srad_v2'; it is called srad here"},
+        {"srad_v3", "unknown workload 'srad_v3'; `pagewalk list workloads` names them"},
         {"", "unknown workload ''; `pagewalk list workloads` names them"},
         {"nothing_like_it", "unknown workload 'nothing_like_it'; `pagewalk list workloads` names them"},
         {"HS:sise=5", "workload HS has no parameter 'sise'; did you mean side? (it has side iterations pyramid values "

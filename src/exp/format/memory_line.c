@@ -48,12 +48,12 @@ void pw_result_memory_line(const struct pw_result *r, struct pw_text *out)
         return;
     bool limited = number_of(r, "uvm.oversubscription") > 0 || number_of(r, "uvm.memory") > 0;
     pw_format_bytes(number, memory);
-    pw_text_print(out, "device memory for managed data: %s", number);
+    pw_text_print(out, "device memory: %s", number);
     if (data > 0) {
         pw_format_bytes(number, data);
         pw_text_print(out, " for %s touched", number);
         if (limited)
-            pw_text_print(out, ", which is %.0f%% of it", 100 * data / memory);
+            pw_text_print(out, ", %.0f%% of it", 100 * data / memory);
     }
     pw_format_bytes(number, metric(r, "gpu0.mem.allocated_bytes"));
     pw_text_print(out, " (%s allocated)\n", number);

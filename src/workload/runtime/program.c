@@ -48,6 +48,16 @@ static void suggest(const char *wrong, const char *const *names, char *out, size
         out[0] = 0;
 }
 
+/* The workload whose summary begins with this name, as "srad_v1: …": what the benchmark calls it. */
+static const struct pw_workload *called(const char *name)
+{
+    size_t length = strlen(name);
+    for (const struct pw_workload *const *w = pw_workloads; length && *w; w++)
+        if (!strncmp((*w)->summary, name, length) && (*w)->summary[length] == ':')
+            return *w;
+    return NULL;
+}
+
 static enum pw_status unknown_workload(const char *name, struct pw_error *err)
 {
     const char *names[MAX_NAMES + 1];
@@ -57,6 +67,9 @@ static enum pw_status unknown_workload(const char *name, struct pw_error *err)
     names[n] = NULL;
     char hint[128];
     suggest(name, names, hint, sizeof hint);
+    const struct pw_workload *other = called(name);
+    if (other)
+        snprintf(hint, sizeof hint, "; it is called %s here", other->name);
     if (strchr(name, '@'))
         return pw_fail(err, PW_USER_ERROR,
                        "unknown workload '%s'; the SMs of all applications are given once, at the end of a run's "
