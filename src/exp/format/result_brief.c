@@ -39,7 +39,6 @@ static const struct line lines[] = {
     {COUNT, "page walks", "", "walk.count", NULL, NULL, NULL},
     {MEAN, "time of a page walk", "cycles", "walk.latency_mean", NULL, NULL, NULL},
     {MEAN, "of it waiting for a walker", "cycles", "walk.queue_mean", NULL, NULL, NULL},
-    {MEAN, "warps that wait for a walk", "", "walk.warps_stalled_mean", NULL, NULL, NULL},
     {SHARE, "page walk cache hit rate", "%", "pwc.hits", NULL, "pwc.lookups", NULL},
     {SHARE, "page tables' share of DRAM traffic", "%", "dram.translation.bytes", NULL, "dram.bytes", NULL},
     {COUNT, "large pages made of small ones", "", "page.coalesced", NULL, NULL, NULL},
