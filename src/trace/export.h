@@ -1,4 +1,4 @@
-/* Writes a trace as Accel-Sim reads it: a folder with kernelslist.g and a kernel-N.traceg for each launch (text,
+/* A trace as Accel-Sim reads it: a folder with kernelslist.g and a kernel-N.traceg for each launch (text,
  * version 5 of the tracer, perhaps as .xz), so that the same work goes through both simulators and a trace needs no
  * GPU. What is lost on the way there, and what comes back when such a folder is imported, is in docs/traces.md.
  *

@@ -1,4 +1,4 @@
-/* Reads the trace of one kernel by Accel-Sim's tracer 6 as .tracez (tracez_format.h and warp_trace_stream.h of
+/* The reader of a kernel's trace by Accel-Sim's tracer 6 as .tracez (tracez_format.h and warp_trace_stream.h of
  * accel-sim-framework 2.0): the lines of the text, warp by warp in chunks of zstd. All numbers are little-endian.
  *
  *     head, as in the text | 0
