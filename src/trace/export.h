@@ -1,6 +1,6 @@
-/* Writes a trace as Accel-Sim reads it: a folder with kernelslist.g and a kernel-N.traceg for each launch (text, version
- * 5 of the tracer, perhaps as .xz), so that the same work goes through both simulators and a trace needs no GPU. What is lost on the
- * way there, and what comes back when such a folder is imported, is in docs/traces.md.
+/* A trace as Accel-Sim reads it: a folder with kernelslist.g and a kernel-N.traceg for each launch (text,
+ * version 5 of the tracer, perhaps as .xz), so that the same work goes through both simulators and a trace needs no
+ * GPU. What is lost on the way there, and what comes back when such a folder is imported, is in docs/traces.md.
  *
  * The folder appears when it is complete, and nothing is left of it otherwise. */
 #ifndef PW_TRACE_EXPORT_H
@@ -12,7 +12,7 @@ struct pw_export_spec {
     const char *folder; /* must not be there, or be empty */
     uint32_t launch;    /* from 1: this one alone, with what the host did before it; 0: all */
     bool xz;            /* compress the kernels */
-    /* Of warp instructions instead of bytes; NULL: nobody looks. */
+    /* Of warp instructions instead of bytes; NULL: none. */
     const struct pw_import_watch *watch;
 };
 

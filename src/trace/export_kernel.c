@@ -2,11 +2,12 @@
  *
  * A trace of ours has neither opcodes nor registers. A memory access becomes LDG, STG, ATOMG or RED of its width, with
  * its lanes and addresses; so many instructions of computation become an IADD3, by which an import of the trace finds
- * where an operation begins, and FFMA that depend on nothing, round and round four registers. First uses are kept as registers: each load fills one that no load in flight has, and an operation that
- * waits for all loads but the youngest has the register of the youngest that it waits for among its sources (the
- * fourth of an access, as the first ones count for two or four registers there). 247 registers are for loads. Where
- * more are asked for at one time, a load has RZ for its register, and who waits for it waits for the next younger one
- * that has a register, or the next older one if there is none: so more is waited for, or less.
+ * where an operation begins, and FFMA that depend on nothing, round and round four registers. First uses are kept as
+ * registers: each load fills one that no load in flight has, and an operation that waits for all loads but the youngest
+ * has the register of the youngest that it waits for among its sources (the fourth of an access, as the first ones
+ * count for two or four registers there). 247 registers are for loads. Where more are asked for at one time, a load has
+ * RZ, and the operation that should wait for it waits for the next younger load that has a register, or the next older
+ * one if there is none.
  *
  * Program counters go round in 4 KiB, as those of a loop do, so that an instruction cache finds them again. A warp that
  * ends without an exit gets one, since Accel-Sim expects an instruction from each warp. */
@@ -23,7 +24,7 @@ enum {
     RZ = 255,           /* no register */
     CODE_INSTRUCTIONS = 256,
     INSTRUCTION_BYTES = 16,
-    TELL_INSTRUCTIONS = 1 << 16,
+    REPORT_INSTRUCTIONS = 1 << 16,
 };
 
 struct kernel {
@@ -200,13 +201,13 @@ static void write_access(struct kernel *k, const struct pw_op *op, const uint64_
 }
 
 /* So many instructions more. */
-static enum pw_status tell(struct kernel *k, uint64_t instructions, struct pw_error *err)
+static enum pw_status report(struct kernel *k, uint64_t instructions, struct pw_error *err)
 {
     struct pw_export_progress *p = k->progress;
     p->done += instructions;
-    if (p->done - p->told < TELL_INSTRUCTIONS)
+    if (p->done - p->reported < REPORT_INSTRUCTIONS)
         return PW_OK;
-    p->told = p->done;
+    p->reported = p->done;
     if (p->watch && p->watch->progress && p->watch->progress(p->watch->context, p->done, p->all))
         return pw_fail(err, PW_INTERRUPTED, "interrupted");
     return pw_export_status(k->out, err);
@@ -219,7 +220,7 @@ static enum pw_status write_op(struct kernel *k, const struct pw_op *op, const u
         enum pw_status status = PW_OK;
         for (uint32_t i = 0; i < op->count_or_mask && status == PW_OK; i++) {
             write_compute(k, i);
-            status = tell(k, 1, err);
+            status = report(k, 1, err);
         }
         return status;
     }
@@ -227,7 +228,7 @@ static enum pw_status write_op(struct kernel *k, const struct pw_op *op, const u
         write_access(k, op, words);
     else
         write_plain(k, op->kind == PW_OP_BARRIER ? "0 BAR.SYNC " : "0 EXIT ");
-    return tell(k, 1, err);
+    return report(k, 1, err);
 }
 
 /* Instructions of a warp, with its exit. */

@@ -6,8 +6,8 @@
 #include "trace/export_text.h"
 
 struct pw_export_progress {
-    const struct pw_import_watch *watch; /* NULL: nobody looks */
-    uint64_t done, told, all;            /* warp instructions */
+    const struct pw_import_watch *watch; /* NULL: none */
+    uint64_t done, reported, all;        /* warp instructions */
 };
 
 /* Writes it all; out has not failed when it returns PW_OK. */

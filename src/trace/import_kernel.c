@@ -1,4 +1,4 @@
-/* What reading a kernel's trace has in common, however it is stored (import_kernel.h). */
+/* A kernel's trace, however it is stored (import_kernel.h). */
 #include "trace/import_kernel.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* A kernel that is read from Accel-Sim's trace, as text (import_traceg.c) or as .tracez (import_tracez.c): its head, the
- * thread blocks that have come, and the warp under way. */
+/* A kernel that is read from Accel-Sim's trace, as text (import_traceg.c) or as .tracez (import_tracez.c): its head,
+ * the thread blocks that have come, and the warp under way. */
 #ifndef PW_TRACE_IMPORT_KERNEL_H
 #define PW_TRACE_IMPORT_KERNEL_H
 

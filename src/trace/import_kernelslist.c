@@ -18,7 +18,7 @@
 enum {
     MOST_COMMANDS = 1 << 18,
     MOST_PATH = 4096,
-    MOST_TEXT = 64 << 20, /* bytes of a list: 256 for each command; it is read where nobody watches, too */
+    MOST_TEXT = 64 << 20, /* bytes of a list: 256 for each command; it is read without a watch, too */
 };
 
 struct range {
@@ -29,7 +29,7 @@ struct range {
 struct ranges {
     struct range *item;
     size_t count, capacity;
-    bool are_told; /* the list has allocations itself */
+    bool are_listed; /* as allocations, by the list itself */
 };
 
 enum command_kind { COMMAND_NONE, COMMAND_COPY, COMMAND_KERNEL, COMMAND_EVENT, COMMAND_SAMPLE };
@@ -212,7 +212,7 @@ static enum pw_status collect(struct list *l, struct command *c, struct ranges *
             return status;
         if (!more)
             break;
-        r->are_told |= c->kind == COMMAND_EVENT && c->event.kind == PW_TRACE_ALLOC;
+        r->are_listed |= c->kind == COMMAND_EVENT && c->event.kind == PW_TRACE_ALLOC;
         if (c->kind != COMMAND_COPY)
             continue;
         struct range *grown = pw_grow(r->item, r->count, &r->capacity, sizeof *grown);
@@ -251,7 +251,7 @@ static enum pw_status perform(struct pw_import *i, struct list *l, struct comman
         if (status != PW_OK || !more)
             return status;
         if (c->kind == COMMAND_COPY)
-            write_copy(i, c, r->are_told ? NULL : find(r, c->address));
+            write_copy(i, c, r->are_listed ? NULL : find(r, c->address));
         else if (c->kind == COMMAND_EVENT)
             pw_trace_write_event(i->out, &c->event);
         else if (c->kind == COMMAND_SAMPLE)

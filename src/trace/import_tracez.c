@@ -1,4 +1,4 @@
-/* Reads the trace of one kernel by Accel-Sim's tracer 6 as .tracez (tracez_format.h and warp_trace_stream.h of
+/* The reader of a kernel's trace by Accel-Sim's tracer 6 as .tracez (tracez_format.h and warp_trace_stream.h of
  * accel-sim-framework 2.0): the lines of the text, warp by warp in chunks of zstd. All numbers are little-endian.
  *
  *     head, as in the text | 0
@@ -15,7 +15,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -272,7 +271,7 @@ static enum pw_status read_dictionary(struct tracez *t, uint64_t offset, uint32_
 /* From the head's zero byte to the warps; the file has `bytes`. */
 static enum pw_status open_parts(struct tracez *t, uint64_t head, uint64_t bytes, struct pw_error *err)
 {
-    uint32_t numbers[2]; /* bytes of the dictionary; instructions of a chunk, which nobody needs */
+    uint32_t numbers[2]; /* bytes of the dictionary; instructions of a chunk, not needed */
     uint64_t index, begin = head + sizeof numbers;
     if (bytes < begin + TRAILER_BYTES)
         return damaged(t, "it ends behind its head", err);
@@ -320,7 +319,7 @@ bool pw_import_is_tracez(const char *path)
     int file;
     struct pw_error err;
     if (pw_lines_open_file(path, &file, NULL, &err) != PW_OK)
-        return false; /* whoever opens it next says why */
+        return false; /* opening it to read says why */
     size_t head = head_bytes(file);
     close(file);
     return head > 0;

@@ -1,9 +1,9 @@
 /* Reads texts, plain and compressed (line_input.h).
  *
  * What xz needs is bounded too: a file whose dictionary is larger than that of `xz -9` is refused, so that a small file
- * cannot ask for much memory, and however much text it stands for comes through the same buffer. How much that is has no
- * bound, as it costs time alone and the watch can end it: the trace of a kernel that only computes is packed as tightly
- * as anything can be (187 MB into 28 KB, where xz reaches 7,000 to 1 at most). */
+ * cannot ask for much memory, and however much text it stands for comes through the same buffer. How much that is has
+ * no bound, as it costs time alone and the watch can end it: the trace of a kernel that only computes is packed as
+ * tightly as anything can be (187 MB into 28 KB, where xz reaches 7,000 to 1 at most). */
 #include "trace/line_input.h"
 
 #include "sim/c_locale.h"

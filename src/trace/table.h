@@ -36,8 +36,8 @@ size_t pw_table_find(const struct pw_table *t, uint32_t cta);
 
 /* CTAs that have operations, of a table in order. */
 uint64_t pw_table_ctas(const struct pw_table *t);
-/* Whether a launch, by its number from 1, may have so many CTAs of so many warps without operations. A replay starts and
- * ends each of them, so that a short file could ask for hours. */
+/* Whether a launch, by its number from 1, may have so many CTAs of so many warps without operations. A replay starts
+ * and ends each of them, so that a short file could ask for hours. */
 enum pw_status pw_table_check_idle(const char *path, size_t launch, uint64_t ctas, uint32_t warps,
                                    struct pw_error *err);
 

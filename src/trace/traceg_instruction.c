@@ -256,8 +256,8 @@ static const char *read_access(struct pw_traceg_reader *r, const char *at, const
 }
 
 /* Whether it is the barrier 0 of all warps. Version 6 says how many threads come, and where the barrier's number is in
- * a register, the number is its value and the immediate is the threads; before, any other immediate than 0 may be either.
- */
+ * a register, the number is its value and the immediate is the threads; before, any other immediate than 0 may be
+ * either. */
 static bool is_block_barrier(const struct pw_traceg_reader *r, const struct pw_traceg_instruction *in,
                              const struct pw_traceg_tail *tail)
 {

@@ -10,8 +10,8 @@
  * 32 lanes. What is lost: the copy engine. The real one makes addresses by itself, beside the warp, which here spends
  * an instruction on each 512 bytes; loads go through the L1 cache here, not past it; a copy to several CTAs is read
  * once, as it is in hardware; and no wait on an mbarrier is known, so that no instruction waits for the data, unless it
- * waits for a younger load of the same warp, as loads of a warp complete in order here. A prefetch into the L2 is such a
- * load, too. */
+ * waits for a younger load of the same warp, as loads of a warp complete in order here. A prefetch into the L2 is such
+ * a load, too. */
 #include "trace/traceg_instruction.h"
 
 enum {

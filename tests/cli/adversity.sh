@@ -52,7 +52,7 @@ rm -r target
 interrupted 'trace export' INT trace export alu.pwt -o target/folder
 interrupted 'trace export' TERM trace export alu.pwt -o target/folder --xz
 
-# A file of less than a megabyte that stands for 6 GB of empty lines: whoever reads it stops at once.
+# A file of less than a megabyte that stands for 6 GB of empty lines: reading it stops at once.
 python3 - <<'PYTHON'
 import lzma
 head = b"-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-accelsim tracer version = 5\n"

@@ -21,11 +21,11 @@ check 'a run says how much memory it had, and for how much data' eval 'succeeds 
   ! says "no page had to leave"'
 run run "${paging[@]}" --set uvm.oversubscription=200 --set uvm.oversubscription_of=allocated
 check 'a limit that is none is said to be none' eval 'succeeds &&
-  says "70.00 MiB for 30.10 MiB touched, which is 43% of it (140.00 MiB allocated) memory was limited, but no page had to leave the GPU"'
+  says "70.00 MiB for 30.10 MiB touched, 43% of it (140.00 MiB allocated) memory was limited, but no page had to leave the GPU"'
 run run "${paging[@]}"
 check 'without a limit there is nothing to say about it' eval 'succeeds && ! says "no page had to leave" && says "for 30.10 MiB touched (140.00"'
 run run -w trace:traces/training.pwt
-check 'without demand paging there is no such memory' eval 'succeeds && ! says "managed data"'
+check 'without demand paging there is no such memory' eval 'succeeds && ! says "device memory"'
 
 run run "${paging[@]}" --set uvm.oversubscription=200 --json out.json --csv out.csv -q
 check 'both numbers are in JSON and CSV' python3 - <<'PYTHON'

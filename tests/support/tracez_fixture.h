@@ -109,8 +109,8 @@ static inline size_t tracez_train(const char *text, void *to, size_t room)
     return ZDICT_isError(bytes) ? 0 : bytes;
 }
 
-/* Of a text with a #BEGIN_TB, in chunks of so many instructions; to be freed. A text that is none as the tracer writes it
- * becomes what it becomes. */
+/* Of a text with a #BEGIN_TB, in chunks of so many instructions; to be freed. A text that is none as the tracer writes
+ * it becomes what it becomes. */
 static inline struct tracez_bytes tracez_of(const char *text, uint32_t chunk, bool dictionary)
 {
     struct tracez_bytes made = {0};

@@ -35,7 +35,7 @@ static void remove_folder(const char *folder)
     assert_int_equal(system(command), 0);
 }
 
-/* What an operation does, told without what means nothing: the loads that it waits for are those not waited for
+/* What an operation does, without what means nothing: the loads that it waits for are those not waited for
  * before, and what has no instructions hands its wait on. */
 struct reading {
     struct pw_trace_cursor cursor;
@@ -314,7 +314,7 @@ static void registers_of_loads_do_not_overlap(void **state)
     remove_folder("out");
 }
 
-/* All are taken but the first of four: a load of 16 bytes has none then, and waits for nobody. */
+/* All are taken but the first of four: a load of 16 bytes has none then, and does not wait. */
 static void a_wide_load_needs_all_of_its_registers(void **state)
 {
     (void)state;

@@ -158,8 +158,8 @@ static void a_mistake_is_said_with_its_place(void **state)
     free(text);
 }
 
-/* One warp of one block, whose only chunk is this text. */
-static void write_one_chunk(const char *text, size_t bytes, uint32_t count, int window)
+/* One warp of one block, whose only chunk is this text, so many times. */
+static void write_frames(const char *text, size_t bytes, uint32_t count, int window, unsigned frames)
 {
     char *index = NULL, *file = NULL;
     size_t index_bytes, file_bytes;
@@ -183,8 +183,9 @@ static void write_one_chunk(const char *text, size_t bytes, uint32_t count, int 
     ZSTD_CCtx_setParameter(w.packer, ZSTD_c_windowLog, window);
     size_t size = ZSTD_compress2(w.packer, packed, room, text, bytes);
     assert_false(ZSTD_isError(size));
-    tracez_number(w.out, (uint32_t)size);
-    fwrite(packed, 1, size, w.out);
+    tracez_number(w.out, (uint32_t)size * frames);
+    for (unsigned i = 0; i < frames; i++)
+        fwrite(packed, 1, size, w.out);
     free(packed);
     uint64_t offset = (uint64_t)ftell(w.out);
     fwrite(index, 1, index_bytes, w.out);
@@ -195,6 +196,26 @@ static void write_one_chunk(const char *text, size_t bytes, uint32_t count, int 
     ZSTD_freeCCtx(w.packer);
     free(index);
     free(file);
+}
+
+static void write_one_chunk(const char *text, size_t bytes, uint32_t count, int window)
+{
+    write_frames(text, bytes, count, window, 1);
+}
+
+static void what_a_warp_says_of_itself_fits(void **state)
+{
+    (void)state;
+    struct tracez_bytes made = small();
+    put(&made, made.warps, 4);
+    put(&made, made.index + WARP, 4);
+    write_bytes("k.tracez", made.bytes, made.size);
+    expect_refusal("k.tracez", ": is a damaged .tracez: the chunks of a warp do not have as many instructions as it");
+    free(made.bytes);
+    static const char line[] = "0010 ffffffff 0 EXIT 0 0 0 NoVal\n";
+    write_frames(line, sizeof line - 1, 1, 20, 2);
+    expect_refusal("bomb.tracez",
+                   ": thread block 0,0,0, warp 0, instruction 1: its chunk is more than one frame of zstd");
 }
 
 static bool count_calls(void *context, uint64_t bytes_read, uint64_t bytes_in_all)
@@ -246,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_is_checked),
+        cmocka_unit_test(what_a_warp_says_of_itself_fits),
         cmocka_unit_test(a_file_that_was_cut_or_has_more_is_refused),
         cmocka_unit_test(flipped_bits_do_no_harm),
         cmocka_unit_test(a_mistake_is_said_with_its_place),

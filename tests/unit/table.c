@@ -1,6 +1,7 @@
 /* Tables and prose in the columns there are: nothing is lost, nothing sticks out but single words, and one that fits or
  * has no width has a line per row. */
 #include "exp/format/table.h"
+#include "exp/tools/profile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -191,6 +192,33 @@ static void counts_of_one_are_singular(void **state)
     assert_string_equal(pw_counted(2, "launch", "launches"), "launches");
 }
 
+/* Names of allocations and kernels come out of files. */
+static void a_terminal_obeys_no_name(void **state)
+{
+    (void)state;
+    static const char name[] = "n\x1b]0;x\a,\"\x9b\n";
+    struct pw_text out = {0};
+    pw_text_csv_field(&out, name);
+    assert_string_equal(out.bytes, "\"n?]0;x?,\"\"??\"");
+    pw_text_free(&out);
+    struct pw_profile_allocation allocation = {.name = name, .launches_until_free = UINT64_MAX};
+    struct pw_profile_launch launch = {.name = name, .grid = {1, 1, 1}, .block = {1, 1, 1}, .count = 1};
+    struct pw_profile profile = {.workload = "w",
+                                 .summary = "s",
+                                 .suite = "s",
+                                 .papers = "",
+                                 .passes_parameter = "",
+                                 .allocations = &allocation,
+                                 .allocation_count = 1,
+                                 .launches = &launch,
+                                 .launch_count = 1};
+    out = (struct pw_text){0};
+    pw_profile_table(&profile, &out);
+    assert_non_null(out.bytes);
+    assert_null(out.bytes[strcspn(out.bytes, "\x1b\a\x9b")] ? out.bytes : NULL);
+    pw_text_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +232,7 @@ int main(void)
         cmocka_unit_test(prose_is_wrapped_at_80_columns_or_the_width),
         cmocka_unit_test(numbers_shown_together_have_as_many_decimals),
         cmocka_unit_test(counts_of_one_are_singular),
+        cmocka_unit_test(a_terminal_obeys_no_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,16 +71,17 @@ static void a_table_fits_its_launch(void **state)
     (void)state;
     /* Ten CTAs, and two blocks of five bytes that take 26 with their seals, from byte 100 to 126. */
     static const struct sample samples[] = {
-        {"two ranges", "02  04 00 04 00  02  08 00 00  08 00 02", true},
+        {"two ranges", "02  04 0f 04 0f  02  08 00 00  08 00 02", true},
+        {"a range that its block has no room for", "02  04 0f 04 0e  02  08 00 00  08 00 02", false},
         {"one CTA in both", "02  04 00 04 00  02  00 00 00  01 02", true},
         {"it twice in the same block", "02  04 00 04 00  02  00 00 00  01 00", false},
         {"it in its blocks backwards", "02  04 00 04 00  02  00 00 02  01 01", false},
         {"further of nothing", "02  04 00 04 00  01  01 00", false},
-        {"further of a range", "02  04 00 04 00  02  02 00 00  01 02", false},
-        {"a range that is further", "02  04 00 04 00  02  00 00 00  03 02", false},
+        {"further of a range", "02  04 03 04 03  02  02 00 00  01 02", false},
+        {"a range that is further", "02  04 03 04 03  02  00 00 00  03 02", false},
         {"a block that is none", "02  04 00 04 00  01  00 00 04", false},
         {"a block before the first", "02  04 00 04 00  01  00 00 01", false},
-        {"a CTA too many", "02  04 00 04 00  01  14 00 00", false},
+        {"a CTA too many", "02  04 28 04 00  01  14 00 00", false},
         {"a CTA behind the last", "02  04 00 04 00  01  00 0a 00", false},
         {"the last CTA", "02  04 00 04 00  01  00 09 00", true},
         {"blocks that are too long", "02  04 00 05 00  00", false},
@@ -90,7 +91,7 @@ static void a_table_fits_its_launch(void **state)
         {"more raw bytes than there can be", "02  04 00 04 fc ff 03  00", false},
         {"something behind", "02  04 00 04 00  00 00", false},
         {"blocks that are missing", "7f  04 00 04 00  00", false},
-        {"pieces that are missing", "02  04 00 04 00  03  08 00 00  08 00 02", false},
+        {"pieces that are missing", "02  04 0f 04 0f  03  08 00 00  08 00 02", false},
     };
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
         struct bytes b = bytes_of(samples[i].hex);

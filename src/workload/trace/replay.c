@@ -315,7 +315,7 @@ static void trace_main(struct pw_host *h, const void *parameters)
 
 static const struct pw_option rows[] = {
     {"file", PW_OPTION_TEXT, offsetof(struct parameters, file), 0, 0, "", "file", NULL,
-     "the trace: pagewalk's own (.pwt), Accel-Sim's kernelslist.g or .traceg, or the text of NVBit's mem_trace", false},
+     "the trace: pagewalk's own (.pwt), Accel-Sim's (kernelslist.g, .traceg, .tracez), or NVBit's mem_trace", false},
     {"skip", PW_OPTION_COUNT, offsetof(struct parameters, skip), 0, 0, "0", "launches", NULL,
      "launches at the beginning that are left out", false},
     {"count", PW_OPTION_COUNT, offsetof(struct parameters, count), 0, 0, "0", "launches", NULL,
