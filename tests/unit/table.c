@@ -213,7 +213,7 @@ static void a_terminal_obeys_no_name(void **state)
                                  .launches = &launch,
                                  .launch_count = 1};
     out = (struct pw_text){0};
-    pw_profile_table(&profile, &out);
+    pw_profile_table(&profile, false, &out);
     assert_non_null(out.bytes);
     assert_null(out.bytes[strcspn(out.bytes, "\x1b\a\x9b")] ? out.bytes : NULL);
     pw_text_free(&out);
