@@ -139,15 +139,34 @@ void pw_uvm_write_waits(struct pw_uvm *u, pw_asid asid, pw_vpn vpn, pw_cycle now
         pw_uvm_ask(u, f, now);
 }
 
+/* Whether an earlier range has the same name, as allocations of every iteration do. */
+static bool is_listed(const struct pw_uvm *u, size_t index)
+{
+    const char *name = pw_residency_range(u->residency, index)->name;
+    for (size_t i = 0; i < index; i++)
+        if (!strcmp(pw_residency_range(u->residency, i)->name, name))
+            return true;
+    return false;
+}
+
 enum pw_status pw_uvm_check_advice(const struct pw_uvm *u, struct pw_error *err)
 {
+    enum { MOST_LISTED = 12 };
     const char *name = pw_advice_unused(&u->advice);
     if (!name)
         return PW_OK;
-    char known[256] = "";
+    char known[512] = "", more[32] = "";
+    size_t listed = 0;
     for (size_t i = 0; i < pw_residency_range_count(u->residency); i++) {
         size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", pw_residency_range(u->residency, i)->name);
+        if (is_listed(u, i))
+            continue;
+        if (listed++ < MOST_LISTED)
+            snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
+                     pw_residency_range(u->residency, i)->name);
     }
-    return pw_fail(err, PW_USER_ERROR, "uvm.advice: no allocation is called '%s'; there are %s", name, known);
+    if (listed > MOST_LISTED)
+        snprintf(more, sizeof more, " and %zu more", listed - MOST_LISTED);
+    return pw_fail(err, PW_USER_ERROR, "uvm.advice: no allocation is called '%s'; there are %s%s, and 'all' for each",
+                   name, known, more);
 }
