@@ -41,7 +41,7 @@ static const char names[][3][512] = {
      "void at::native::(anonymous namespace)::f<(int)4, at::A<float>>(int, at::A<float>)"},
     {"at::<unnamed>::g(int)", "at::g", "at::<unnamed>::g(int)"},
     {"unsigned int a::b<int>::c::d(int) [clone .1]", "b::c::d", "unsigned int a::b<int>::c::d(int) [clone .1]"},
-    {"h<int>", "h<…>", "h<int>"},
+    {"void h<int>(int)", "h<…>", "void h<int>(int)"},
     /* no names of functions */
     {"", "", ""},
     {"copy (2 of 3)", "copy (2 of 3)", "copy (2 of 3)"},
