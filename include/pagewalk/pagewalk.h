@@ -44,6 +44,7 @@ struct pw_run_spec {
     bool breakdown;          /* also keep where the time of warps goes (docs/breakdown.md) */
     uint64_t interval;       /* cycles between interval rows; 0: none */
     uint64_t warmup;         /* cycles that do not count in the metrics */
+    uint64_t limit_cycles;   /* a run that takes more ends with PW_STOPPED and without a result; 0: none */
     const char *kernels;     /* launches that count, "3" or "2-5", from 1; NULL: all */
     const char *timeline;    /* a file for what happened when, in Chrome's trace event format; NULL: none */
     uint64_t timeline_limit; /* events in it; default a million */

@@ -358,6 +358,14 @@ static enum pw_status outcome(const struct pw_system *s, struct pw_error *err)
     return s->events->out_of_memory ? pw_fail_memory(err, "events and requests") : PW_OK;
 }
 
+/* What is left until `limit` happens in slices, between which there is time to look around. */
+static pw_cycle slice_end(const struct pw_system *s, pw_cycle next, pw_cycle limit)
+{
+    pw_cycle end = next + SLICE_CYCLES < limit ? next + SLICE_CYCLES : limit;
+    uint64_t most = s->spec->limit_cycles;
+    return most && end > most ? most + 1 : end;
+}
+
 enum pw_status pw_system_go_on(struct pw_system *s, pw_cycle limit, struct pw_error *err)
 {
     double begun = wall_clock(), reported = begun;
@@ -372,7 +380,10 @@ enum pw_status pw_system_go_on(struct pw_system *s, pw_cycle limit, struct pw_er
             return PW_FAILED;
         if (idle)
             return no_progress(s, "nothing is left to happen, but programs have not ended", err);
-        pw_events_run(s->events, next + SLICE_CYCLES < limit ? next + SLICE_CYCLES : limit, &s->stop);
+        if (s->spec->limit_cycles && next > s->spec->limit_cycles)
+            return pw_fail(err, PW_STOPPED, "stopped after %llu cycles (limit_cycles)",
+                           (unsigned long long)s->spec->limit_cycles);
+        pw_events_run(s->events, slice_end(s, next, limit), &s->stop);
         if (s->spec->interrupted && *s->spec->interrupted)
             return pw_fail(err, PW_INTERRUPTED, "interrupted at cycle %llu", (unsigned long long)s->events->now);
         if (work_done(s) != done) {
