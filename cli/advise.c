@@ -68,7 +68,7 @@ struct outlook {
 
 static void say_outlook(void *context, const struct pw_advice_outlook *o)
 {
-    enum { SHORT = 2, MINUTES = 100 };
+    enum { SHORT = 10, MINUTES = 100 };
     struct outlook *q = context;
     char one[PW_NUMBER_CAPACITY];
     double seconds = (double)o->runs * o->seconds_of_one / o->workers;

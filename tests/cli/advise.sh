@@ -164,7 +164,7 @@ r = json.loads(subprocess.check_output([sys.argv[1], "run", "-m", "h200", "-d", 
     "--set", f"uvm.memory={point['memory_bytes']}B"]))
 assert r["cycles"] == point["cycles"] and r["options"]["page.size"] == "4KB"
 PYTHON
-"$pagewalk" advise -w hotspot:size=uvm -d uvm-nvidia --memory 90% -j 1 --db outlook.db >.stdout 2>.stderr &
+"$pagewalk" advise -w hotspot:size=uvm -j 1 --db outlook.db >.stdout 2>.stderr &
 job=$!
 for _ in $(seq 300); do
   grep -q 'to come' .stderr && break
