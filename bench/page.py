@@ -102,7 +102,8 @@ that end are launched again until all have ended once; what they do then counts 
 Accel-Sim (QV100, no address translation) and pagewalk in alternating runs, on kernels of 256 CTAs of 8 warps. The number in
 a kernel's name is that of iterations; `gather-2` reads a table of 4 MB, `gather-4` one of 256 MB. The goal is 1,000 times
 Accel-Sim's speed without translation (`ideal-tlb`) and 400 times with every walk simulated (`gpu-mmu`). Start-up weighs on
-the kernels of few iterations. [bench/README.md](../bench/README.md) says how to repeat this.
+the kernels of few iterations. Other work on the machine slows Accel-Sim, which needs more memory, more than pagewalk, so a ratio
+that was measured beside other work is too high. [bench/README.md](../bench/README.md) says how to repeat this.
 
 {comparison(records)}
 

@@ -70,7 +70,7 @@ def main():
     parser.add_argument("--csv", help="also write the rows there")
     a = parser.parse_args()
     parameters = sizes(a.size)
-    listing, _ = cpu([a.program, "list", "workloads", "--json"])
+    listing, _ = cpu([a.program, "list", "workloads", "--json", "-"])
     names = [w["name"] for w in json.loads(listing) if w["suite"] != "recorded"]
     names = [n for n in names if not a.only or n in a.only.split(",")]
     folder = a.folder or tempfile.mkdtemp()
@@ -80,7 +80,7 @@ def main():
         extra = parameters.get(name, parameters["default"])
         workload = f"{name}:{extra}" if extra else name
         cpu([a.program, "trace", "record", "-w", workload, "-o", trace, "-q"])
-        info = json.loads(cpu([a.program, "trace", "info", "--json", trace])[0])
+        info = json.loads(cpu([a.program, "trace", "info", "--json", "-", trace])[0])
         settings = [["-m", "mosaic", "-d", "gpu-mmu"]]
         if name in UVM:
             settings.append(["-m", "pascal", "-d", "uvm-nvidia", "--set", "uvm.oversubscription=110"])

@@ -1,15 +1,21 @@
-/* Machine code of GPUs: see the header. The ELF image is read with every offset checked; it comes from the program that
- * is recorded. */
+/* Machine code of GPUs: see the header. The image comes from the program that is recorded, and is not trusted. */
 #include "code.h"
 
+#include "elf_image.h"
 #include "pace.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { OPCODE_BRANCH = 0x947, OPCODE_EXIT = 0x94d, OPCODE_KILL = 0x95b, OPCODE_RETURN = 0x950, ALWAYS = 7 };
 enum { OPCODE_BRX = 0x949, OPCODE_JMX = 0x94c, OPCODE_JUMP = 0x94a, OPCODE_JOIN = 0x941 };
+
+/* Copies of the unit for tensors (TMA): UTMALDG, UTMASTG and UTMAREDG move tensors, UBLKCP and UBLKRED ranges of bytes; the
+ * lower nine bits tell, in all forms of operands. Found in what ptxas 13 makes of their PTX for sm_90. */
+enum { TENSOR_LOAD = 0x1b4, TENSOR_STORE = 0x1b5, TENSOR_REDUCTION = 0x1b6, BULK_COPY = 0x1ba, BULK_REDUCTION = 0x1bb };
+
+/* LD, ST, ATOM, its compare-and-swap, and its sums of floating point, as ptxas 13 makes them for sm_90; lower nine bits. */
+enum { GENERIC_LOAD = 0x180, GENERIC_STORE = 0x185, GENERIC_ATOMIC = 0x18a, GENERIC_SWAP = 0x18b, GENERIC_SUM = 0x1a2 };
 
 static uint64_t word(const uint8_t *bytes)
 {
@@ -21,6 +27,12 @@ static uint64_t word(const uint8_t *bytes)
 static uint32_t opcode(uint64_t low)
 {
     return low & 0xfff;
+}
+
+static bool is_generic(uint64_t low)
+{
+    uint32_t op = low & 0x1ff;
+    return op == GENERIC_LOAD || op == GENERIC_STORE || op == GENERIC_ATOMIC || op == GENERIC_SWAP || op == GENERIC_SUM;
 }
 
 static uint8_t stall_count(uint64_t high)
@@ -68,6 +80,7 @@ void pw_code_decode(const uint8_t *bytes, uint32_t count, struct pw_code_instruc
                       op == OPCODE_BRX || op == OPCODE_JMX || op == OPCODE_JUMP;
         bool if_apart = op == OPCODE_BRANCH && high >> (91 - 64) & 1; /* BRA.DIV */
         o->goes_on = !(leaves && always) || if_apart;
+        o->generic = is_generic(low);
         o->guarded = !always;
         o->joins = op == OPCODE_JOIN;
         int64_t target = (int64_t)i + 1 + branch_distance(low, split) / PW_CODE_INSTRUCTION_BYTES;
@@ -77,70 +90,15 @@ void pw_code_decode(const uint8_t *bytes, uint32_t count, struct pw_code_instruc
     }
 }
 
-struct image {
-    const uint8_t *bytes;
-    uint64_t size;
-    const uint8_t *sections, *names;
-    uint32_t count;
-    uint64_t names_bytes;
-};
-
-/* The part of the image at [offset, offset + bytes), NULL if it has no such part. */
-static const uint8_t *part(const struct image *m, uint64_t offset, uint64_t bytes)
-{
-    return offset <= m->size && bytes <= m->size - offset ? m->bytes + offset : NULL;
-}
-
-static Elf64_Shdr section(const struct image *m, uint32_t i)
-{
-    Elf64_Shdr s;
-    memcpy(&s, m->sections + (size_t)i * sizeof s, sizeof s);
-    return s;
-}
-
-/* What follows `prefix` in the section's name, NULL if it does not begin so. */
-static const char *name_behind(const struct image *m, const Elf64_Shdr *s, const char *prefix)
-{
-    if (s->sh_name >= m->names_bytes)
-        return NULL;
-    const char *name = (const char *)m->names + s->sh_name;
-    size_t length = strlen(prefix);
-    if (!memchr(name, 0, m->names_bytes - s->sh_name) || strncmp(name, prefix, length) != 0)
-        return NULL;
-    return name + length;
-}
-
-static enum pw_status open_image(const void *bytes, size_t size, struct image *m, struct pw_error *err)
-{
-    *m = (struct image){.bytes = bytes, .size = size};
-    Elf64_Ehdr header;
-    if (size < sizeof header || memcmp(bytes, ELFMAG, SELFMAG) != 0 || m->bytes[EI_CLASS] != ELFCLASS64)
-        return pw_fail(err, PW_USER_ERROR, "a module's code is no 64-bit ELF image");
-    memcpy(&header, bytes, sizeof header);
-    /* Images with more sections than 16 bits number say in the first one how many there are. */
-    m->sections = part(m, header.e_shoff, sizeof(Elf64_Shdr));
-    Elf64_Shdr first = m->sections ? section(m, 0) : (Elf64_Shdr){0};
-    uint64_t count = header.e_shnum ? header.e_shnum : first.sh_size;
-    uint32_t names = header.e_shstrndx == SHN_XINDEX ? first.sh_link : header.e_shstrndx;
-    if (count > UINT32_MAX || !part(m, header.e_shoff, count * sizeof(Elf64_Shdr)) ||
-        header.e_shentsize != sizeof(Elf64_Shdr) || names >= count)
-        return pw_fail(err, PW_USER_ERROR, "a module's code has no table of sections");
-    m->count = (uint32_t)count;
-    Elf64_Shdr s = section(m, names);
-    m->names = part(m, s.sh_offset, s.sh_size);
-    m->names_bytes = m->names ? s.sh_size : 0;
-    return PW_OK;
-}
-
 /* The attribute `.nv.info` is a list of words: size << 16 | attribute << 8 | format, and for this one two more: symbol
  * and registers. */
-static uint32_t registers_of(const struct image *m, const Elf64_Shdr *text)
+static uint32_t registers_of(const struct pw_elf_image *m, const Elf64_Shdr *text)
 {
     enum { SYMBOL_MASK = 0xffffff, HEADER = 8 << 16 | 0x2f << 8 | 4 };
     for (uint32_t i = 0; i < m->count; i++) {
-        Elf64_Shdr s = section(m, i);
-        const char *rest = name_behind(m, &s, ".nv.info");
-        const uint8_t *at = rest && !*rest ? part(m, s.sh_offset, s.sh_size) : NULL;
+        Elf64_Shdr s = pw_elf_section(m, i);
+        const char *rest = pw_elf_name_behind(m, &s, ".nv.info");
+        const uint8_t *at = rest && !*rest ? pw_elf_part(m, s.sh_offset, s.sh_size) : NULL;
         for (uint64_t byte = 0; at && byte + 12 <= s.sh_size; byte += 4) {
             uint32_t words[3];
             memcpy(words, at + byte, sizeof words);
@@ -151,14 +109,14 @@ static uint32_t registers_of(const struct image *m, const Elf64_Shdr *text)
     return text->sh_info >> 24;
 }
 
-static uint32_t shared_bytes_of(const struct image *m, const char *kernel)
+static uint32_t shared_bytes_of(const struct pw_elf_image *m, const char *kernel)
 {
     enum { SYSTEM = 1024 };
     uint64_t bytes = 0;
     bool reserved = false;
     for (uint32_t i = 0; i < m->count; i++) {
-        Elf64_Shdr s = section(m, i);
-        const char *name = name_behind(m, &s, ".nv.shared.");
+        Elf64_Shdr s = pw_elf_section(m, i);
+        const char *name = pw_elf_name_behind(m, &s, ".nv.shared.");
         if (name && strcmp(name, kernel) == 0)
             bytes = s.sh_size;
         if (name && strcmp(name, "reserved.0") == 0)
@@ -168,6 +126,23 @@ static uint32_t shared_bytes_of(const struct image *m, const char *kernel)
     return bytes < UINT32_MAX ? (uint32_t)bytes : 0;
 }
 
+/* Of bulk copies those from global memory are recorded; bit 10 is set in those to it. */
+static bool is_unseen_copy(uint64_t low, uint64_t high)
+{
+    uint32_t op = low & 0x1ff;
+    return op == TENSOR_LOAD || op == TENSOR_STORE || op == TENSOR_REDUCTION || op == BULK_REDUCTION ||
+           (op == BULK_COPY && high >> 10 & 1);
+}
+
+static bool has_unseen_copies(const uint8_t *bytes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (is_unseen_copy(word(bytes + (size_t)i * PW_CODE_INSTRUCTION_BYTES),
+                           word(bytes + (size_t)i * PW_CODE_INSTRUCTION_BYTES + 8)))
+            return true;
+    return false;
+}
+
 static enum pw_status add_function(struct pw_code *code, const char *name, const uint8_t *bytes, uint32_t count,
                                    struct pw_error *err)
 {
@@ -175,7 +150,8 @@ static enum pw_status add_function(struct pw_code *code, const char *name, const
     if (!functions)
         return pw_fail_memory(err, "the code of a kernel");
     code->functions = functions;
-    struct pw_code_function f = {strdup(name), malloc((size_t)count * sizeof *f.instructions), count, 0, 0};
+    struct pw_code_function f = {
+        strdup(name), malloc((size_t)count * sizeof *f.instructions), count, 0, 0, has_unseen_copies(bytes, count)};
     if (!f.name || !f.instructions) {
         free(f.name);
         free(f.instructions);
@@ -187,21 +163,21 @@ static enum pw_status add_function(struct pw_code *code, const char *name, const
 }
 
 /* The name of the kernel whose code a section has; NULL: it has none. */
-static const char *kernel_in(const struct image *m, const Elf64_Shdr *s)
+static const char *kernel_in(const struct pw_elf_image *m, const Elf64_Shdr *s)
 {
-    return s->sh_type == SHT_PROGBITS ? name_behind(m, s, ".text.") : NULL;
+    return s->sh_type == SHT_PROGBITS ? pw_elf_name_behind(m, s, ".text.") : NULL;
 }
 
 enum pw_status pw_code_scan(const void *image, size_t bytes, bool wanted(const void *context, const char *name),
                             const void *context, bool *out_found, struct pw_error *err)
 {
-    struct image m;
-    enum pw_status status = open_image(image, bytes, &m, err);
+    struct pw_elf_image m;
+    enum pw_status status = pw_elf_open(image, bytes, "a module's code", &m, err);
     if (status)
         return status;
     *out_found = false;
     for (uint32_t i = 0; i < m.count && !*out_found; i++) {
-        Elf64_Shdr s = section(&m, i);
+        Elf64_Shdr s = pw_elf_section(&m, i);
         const char *name = kernel_in(&m, &s);
         *out_found = name && wanted(context, name);
     }
@@ -212,12 +188,12 @@ enum pw_status pw_code_read(const void *image, size_t bytes, bool wanted(const v
                             const void *context, struct pw_code *out, struct pw_error *err)
 {
     *out = (struct pw_code){0};
-    struct image m;
-    enum pw_status status = open_image(image, bytes, &m, err);
+    struct pw_elf_image m;
+    enum pw_status status = pw_elf_open(image, bytes, "a module's code", &m, err);
     for (uint32_t i = 0; !status && i < m.count; i++) {
-        Elf64_Shdr s = section(&m, i);
+        Elf64_Shdr s = pw_elf_section(&m, i);
         const char *name = kernel_in(&m, &s);
-        const uint8_t *text = name ? part(&m, s.sh_offset, s.sh_size) : NULL;
+        const uint8_t *text = name ? pw_elf_part(&m, s.sh_offset, s.sh_size) : NULL;
         uint64_t count = s.sh_size / PW_CODE_INSTRUCTION_BYTES;
         if (!text || !count || count >= UINT32_MAX / 4 || (wanted && !wanted(context, name)))
             continue;

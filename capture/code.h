@@ -40,6 +40,7 @@ struct pw_code_instruction {
     struct pw_latency latency;
     bool goes_on;    /* the next instruction may follow */
     bool branches;   /* `target` may follow */
+    bool generic;    /* accesses memory of any kind through pointers (LD, ST, ATOM) */
     bool guarded;    /* by a predicate: not all lanes that are here need to execute it */
     bool joins;      /* lanes wait here for those that went another way (BSYNC) */
     uint32_t target; /* number of the instruction */
@@ -50,6 +51,8 @@ struct pw_code_function {
     struct pw_code_instruction *instructions;
     uint32_t count;
     uint32_t registers, shared_bytes; /* of a thread, and statically of a CTA; registers 0: not known */
+    bool
+        unseen_copies; /* it may access global memory by copies that are not recorded: of tensors, or to global memory */
 };
 
 struct pw_code {

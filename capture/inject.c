@@ -8,6 +8,8 @@
  * One context is recorded, that of the first launch that is wanted; kernels of CUDA graphs are not. */
 #include "driver_calls.h"
 #include "modules.h"
+#include "names.h"
+#include "ranges.h"
 #include "report.h"
 #include "results.h"
 #include "session.h"
@@ -31,6 +33,7 @@ static struct {
     pthread_rwlock_t running;           /* held for writing while the session is closed */
     CUcontext recorded;
     const char *output;
+    bool names; /* allocations are named */
     struct pw_capture_missing missing;
     char claim[4096];
     double began;
@@ -108,17 +111,23 @@ static void context_destroyed(CUcontext context)
     __atomic_store_n(&g.recorded, NULL, __ATOMIC_RELEASE);
 }
 
+/* What the driver allocates for cooperative groups, 512 bytes of every context, is not the program's. */
 static void memory_event(uint32_t id, const Sanitizer_ResourceMemoryData *m)
 {
+    if (m->flags & SANITIZER_MEMORY_FLAG_CG_RUNTIME)
+        return;
     bool host = id == SANITIZER_CBID_RESOURCE_HOST_MEMORY_ALLOC || id == SANITIZER_CBID_RESOURCE_HOST_MEMORY_FREE;
     bool allocates = id == SANITIZER_CBID_RESOURCE_HOST_MEMORY_ALLOC ||
                      id == SANITIZER_CBID_RESOURCE_DEVICE_MEMORY_ALLOC ||
                      id == SANITIZER_CBID_RESOURCE_MEMORY_ALLOC_ASYNC;
+    char name[PW_CAPTURE_NAME] = "";
+    if (allocates && g.names)
+        pw_capture_name_allocation(name);
     struct pw_trace_event event = {.kind = allocates ? PW_TRACE_ALLOC : PW_TRACE_FREE,
                                    .memory = PW_TRACE_DEVICE,
                                    .address = m->address,
                                    .bytes = m->size,
-                                   .name = ""};
+                                   .name = name};
     if (host || m->flags & SANITIZER_MEMORY_FLAG_HOST_PINNED)
         event.memory = PW_TRACE_HOST;
     if (m->flags & SANITIZER_MEMORY_FLAG_MANAGED)
@@ -353,8 +362,10 @@ static void pause_recording(bool paused)
 
 void pagewalk_capture_resume(void);
 void pagewalk_capture_pause(void);
+void pagewalk_capture_push(const char *name);
+void pagewalk_capture_pop(void);
 
-/* For programs, by dlsym of what CUDA_INJECTION64_PATH names. */
+/* For programs, by dlsym of what CUDA_INJECTION64_PATH names (pagewalk_capture.py). */
 __attribute__((visibility("default"))) void pagewalk_capture_resume(void)
 {
     pause_recording(false);
@@ -363,6 +374,17 @@ __attribute__((visibility("default"))) void pagewalk_capture_resume(void)
 __attribute__((visibility("default"))) void pagewalk_capture_pause(void)
 {
     pause_recording(true);
+}
+
+/* A range, as NVTX has them. */
+__attribute__((visibility("default"))) void pagewalk_capture_push(const char *name)
+{
+    pw_capture_range_push(name);
+}
+
+__attribute__((visibility("default"))) void pagewalk_capture_pop(void)
+{
+    pw_capture_range_pop();
 }
 
 static bool subscribe(void)
@@ -427,6 +449,9 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
         return 1;
     }
     g.output = settings.output;
+    g.names = settings.names;
+    if (g.names)
+        pw_capture_names_start();
     pw_capture_modules_start(patches, settings.shared, g.session);
     if (!subscribe()) {
         give_up();

@@ -97,6 +97,8 @@ static int prepare(const struct pw_capture_settings *s, const char *claim)
     if (setenv(PW_CAPTURE_VARIABLE, text, 1) || setenv("PAGEWALK_CAPTURE_PATCHES", patches, 1) ||
         setenv("PAGEWALK_CAPTURE_CLAIM", claim, 1) || setenv("CUDA_INJECTION64_PATH", library, 1))
         return complain(EXIT_FAILED, "the environment is full", "");
+    if (s->names && setenv("NVTX_INJECTION64_PATH", library, 1))
+        return complain(EXIT_FAILED, "the environment is full", "");
     return 0;
 }
 

@@ -148,9 +148,14 @@ PATCH PwGlobal(void *userdata, uint64_t pc, void *ptr, uint32_t size, uint32_t f
                          (uint64_t)ptr);
 }
 
-/* Accesses to shared and local memory: where a warp has come by. */
+/* Accesses to shared and local memory: where a warp has come by. Their address is an offset in a window, also that of lanes
+ * whose generic pointer leads there. Lanes whose generic pointer leads to global memory call this with the whole address, and
+ * PwGlobal as well, which records them. Were they recorded here too, on an H200 the kernel ends with an illegal address
+ * (data/hw). */
 PATCH PwElsewhere(void *userdata, uint64_t pc, void *ptr, uint32_t size, uint32_t flags, const void *data)
 {
+    if ((uint64_t)ptr >= LOWEST)
+        return SANITIZER_PATCH_SUCCESS;
     return waypoint(userdata, pc, PW_CAPTURE_WAYPOINT, 0);
 }
 

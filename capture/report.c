@@ -43,6 +43,11 @@ void pw_capture_report(const struct pw_capture_summary *s, const struct pw_captu
                        "at 0x%llx, its kernel begins at 0x%llx",
                        (unsigned long long)s->guessed, (unsigned long long)s->records,
                        (unsigned long long)s->guessed_at, (unsigned long long)s->guessed_kernel);
+    if (s->incomplete)
+        pw_capture_say("incomplete: %llu launches have code that copies tensors (TMA), or from shared to global memory "
+                       "in bulk, which "
+                       "is not recorded; their kernels: %s",
+                       (unsigned long long)s->incomplete, s->incomplete_kernels);
     if (s->limited)
         pw_capture_say("the trace reached --limit; later launches are missing");
     if (s->odd_sizes)

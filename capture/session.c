@@ -156,10 +156,6 @@ enum pw_status pw_capture_session_open(const struct pw_capture_settings *setting
         free_session(s);
         return status;
     }
-    pw_trace_writer_set_origin(s->writer, &(struct pw_trace_origin){.recorder = "pagewalk-capture " PW_VERSION,
-                                                                    .program = s->program,
-                                                                    .device = s->device_name,
-                                                                    .cta_sample = settings->sample});
     *out = s;
     return PW_OK;
 }
@@ -180,7 +176,6 @@ void pw_capture_session_event(struct pw_capture_session *s, const struct pw_trac
 {
     pthread_mutex_lock(&s->lock);
     struct pw_trace_event copy = *event;
-    copy.name = ""; /* the caller's does not last */
     if (!s->open) {
         pw_trace_write_event(s->writer, &copy);
     } else {
@@ -192,7 +187,8 @@ void pw_capture_session_event(struct pw_capture_session *s, const struct pw_trac
                 s->waiting_room = room;
             }
         }
-        if (s->waiting_count < s->waiting_room)
+        copy.name = *copy.name ? strdup(copy.name) : ""; /* the caller's does not last */
+        if (s->waiting_count < s->waiting_room && copy.name)
             s->waiting[s->waiting_count++] = copy;
         else
             fail(s, "out of memory for events during a launch");
@@ -236,6 +232,19 @@ static bool prepare_gpu(struct pw_capture_session *s, void *launch)
     return false;
 }
 
+/* Counts a launch whose copies are missing, and keeps its kernel's name, if it is a further one and there is room. */
+static void note_incomplete(struct pw_capture_session *s, const char *kernel)
+{
+    enum { MOST = 96 /* bytes of a name */ };
+    char *names = s->sum.incomplete_kernels, entry[MOST + 8];
+    size_t used = strlen(names);
+    bool is_long = strlen(kernel) > MOST;
+    snprintf(entry, sizeof entry, "%.*s%s", MOST, kernel, is_long ? "..." : "");
+    s->sum.incomplete++;
+    if (!strstr(names, entry) && used + strlen(entry) + 3 < sizeof s->sum.incomplete_kernels)
+        snprintf(names + used, sizeof s->sum.incomplete_kernels - used, "%s%s", used ? ", " : "", entry);
+}
+
 static void write_launch(struct pw_capture_session *s, const struct pw_capture_launch *l, uint64_t ctas)
 {
     uint32_t sample = s->settings.sample;
@@ -247,6 +256,8 @@ static void write_launch(struct pw_capture_session *s, const struct pw_capture_l
     event.shared_bytes = l->dynamic_shared + (l->code ? l->code->shared_bytes : 0);
     event.registers = l->code ? l->code->registers : 0;
     pw_trace_write_launch(s->writer, &event);
+    if (l->code && l->code->unseen_copies)
+        note_incomplete(s, l->kernel);
 }
 
 /* Whether filters and limits want the launch; counts it. */
@@ -315,6 +326,16 @@ bool pw_capture_session_begin(struct pw_capture_session *s, const struct pw_capt
     return recorded;
 }
 
+static void write_waiting(struct pw_capture_session *s)
+{
+    for (size_t i = 0; i < s->waiting_count; i++) {
+        pw_trace_write_event(s->writer, &s->waiting[i]);
+        if (*s->waiting[i].name)
+            free((char *)s->waiting[i].name);
+    }
+    s->waiting_count = 0;
+}
+
 void pw_capture_session_end(struct pw_capture_session *s, void *launch)
 {
     bool ran = s->calls.wait(s->calls.context, launch); /* the session's thread reads meanwhile */
@@ -340,9 +361,7 @@ void pw_capture_session_end(struct pw_capture_session *s, void *launch)
     pw_capture_warps_free(s->warps);
     s->warps = NULL;
     s->open = false;
-    for (size_t i = 0; i < s->waiting_count; i++)
-        pw_trace_write_event(s->writer, &s->waiting[i]);
-    s->waiting_count = 0;
+    write_waiting(s);
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
 }
@@ -361,6 +380,19 @@ void pw_capture_session_settle(struct pw_capture_session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+static void write_origin(struct pw_capture_session *s)
+{
+    char recorder[128] = "pagewalk-capture " PW_VERSION;
+    size_t used = strlen(recorder);
+    if (s->sum.incomplete)
+        snprintf(recorder + used, sizeof recorder - used, ", without tensor copies of %llu launches",
+                 (unsigned long long)s->sum.incomplete);
+    pw_trace_writer_set_origin(s->writer, &(struct pw_trace_origin){.recorder = recorder,
+                                                                    .program = s->program,
+                                                                    .device = s->device_name,
+                                                                    .cta_sample = s->settings.sample});
+}
+
 enum pw_status pw_capture_session_close(struct pw_capture_session *s, struct pw_capture_summary *out_summary,
                                         struct pw_error *err)
 {
@@ -377,6 +409,7 @@ enum pw_status pw_capture_session_close(struct pw_capture_session *s, struct pw_
         *err = s->err;
         pw_trace_writer_drop(s->writer);
     } else {
+        write_origin(s);
         status = pw_trace_writer_finish(s->writer, NULL, err);
     }
     free_session(s);

@@ -46,6 +46,8 @@ struct pw_capture_summary {
     uint64_t ctas, unended;                  /* that wrote a record; whose end was not seen */
     uint64_t ring_bytes;                     /* through the ring */
     uint64_t odd_sizes;                      /* accesses that are not 1, 2, 4, 8 or 16 bytes a lane; left out */
+    uint64_t incomplete;                     /* recorded launches whose code has copies that are not recorded */
+    char incomplete_kernels[1024];           /* names of their kernels, the first of them */
     double seconds;                          /* from begin to end of the recorded launches */
     bool limited;                            /* --limit was reached */
 };
@@ -61,7 +63,7 @@ bool pw_capture_session_wants(const struct pw_capture_session *s, const char *ke
 /* While it is paused, launches are neither recorded nor counted; --paused begins so. */
 void pw_capture_session_pause(struct pw_capture_session *s, bool paused);
 
-/* An event other than a launch. */
+/* An event other than a launch; its name is copied. */
 void pw_capture_session_event(struct pw_capture_session *s, const struct pw_trace_event *event);
 
 /* True: the launch is recorded, and has to be ended. */

@@ -24,6 +24,7 @@ const char pw_capture_usage[] =
     "  --limit BYTES    no further launch once the trace may be as large (K, M, G for powers of 1024)\n"
     "  --ring BYTES     size of the buffer between GPU and host (64M)\n"
     "  --no-shared      do not follow warps through shared and local memory: faster, instruction counts less exact\n"
+    "  --names          name allocations by NVTX ranges, else by the function that allocates\n"
     "  --compare        run the program unrecorded first, to tell the overhead\n";
 
 void pw_capture_settings_init(struct pw_capture_settings *s)
@@ -113,6 +114,8 @@ static bool parse_flag(struct pw_capture_settings *s, const char *option)
         s->shared = false;
     else if (strcmp(option, "--paused") == 0)
         s->paused = true;
+    else if (strcmp(option, "--names") == 0)
+        s->names = true;
     else if (strcmp(option, "--compare") == 0)
         s->compare = true;
     else if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
@@ -182,6 +185,8 @@ enum pw_status pw_capture_settings_write(const struct pw_capture_settings *s, ch
         append(&t, "--paused\n");
     if (!s->shared)
         append(&t, "--no-shared\n");
+    if (s->names)
+        append(&t, "--names\n");
     return t.used < bytes ? PW_OK : pw_fail(err, PW_USER_ERROR, "the options are too long");
 }
 

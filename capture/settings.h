@@ -23,6 +23,7 @@ struct pw_capture_settings {
     uint64_t ring;       /* bytes */
     bool paused;         /* until the program says so */
     bool shared;         /* record where warps access shared and local memory */
+    bool names;          /* name allocations by NVTX ranges and places in the program */
     bool compare;        /* run the program once without being recorded, for its time */
     bool help;
     const char *program; /* for the trace's origin; "" */

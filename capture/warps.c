@@ -1,27 +1,26 @@
 /* From records to operations: see the header.
  *
- * CTAs under way are found by a hash table with linear probing; their slots are used again when they have ended. Ways
- * between two instructions are searched once and remembered, as two places in the code are joined by one way. */
+ * CTAs under way are found by a hash table with linear probing; their slots are used again when they have ended. */
 #include "warps.h"
 
 #include "pace.h"
+#include "ways.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MAX_RUNS = 12,
     MAX_GROUPS = 8,    /* of copies that are remembered for a wait; older ones are waited for */
     FIRST_SLOTS = 256, /* powers of two */
-    FIRST_WAYS = 1024,
     BULK_BYTES = PW_WARP_LANES * 16,
     MAX_WARPS = 32,
-    FAR = 4096, /* instructions: further apart are two functions */
 };
 
 struct warp {
     uint64_t last; /* program counter; 0: it is at its entry */
     uint32_t away; /* lanes that were not there, as far as is known */
+    uint32_t here; /* lanes whose part of it has been recorded */
+    bool accessed; /* one of these parts was an access */
     uint32_t ended;
     uint32_t computed;                               /* instructions that are not yet emitted */
     uint8_t computed_flight;                         /* loads in flight before the first of them */
@@ -37,14 +36,6 @@ struct cta {
     uint32_t warps_left; /* 0: the slot is free */
 };
 
-struct way {
-    uint64_t key; /* of the last and the next program counter; 0: none */
-    bool known;   /* from the code */
-    uint8_t count;
-    struct pw_code_run runs[MAX_RUNS];
-    struct pw_pace_way pace; /* if it is known */
-};
-
 struct pw_capture_warps {
     struct pw_capture_kernel kernel;
     pw_capture_emit *emit;
@@ -55,9 +46,7 @@ struct pw_capture_warps {
     uint32_t *table;      /* slot + 1 by hash, 0: none; twice as many as slots */
     uint32_t slots, used; /* used: slots with a CTA */
     uint32_t *free_slots;
-    struct way *ways;
-    uint32_t way_slots, way_count;
-    uint32_t *scratch;
+    struct pw_capture_ways *ways;
     struct pw_capture_warps_counts counts;
     struct pw_pace pace;
 };
@@ -112,11 +101,8 @@ struct pw_capture_warps *pw_capture_warps_new(const struct pw_capture_kernel *ke
     w->emit = emit;
     w->context = context;
     w->warps_per_cta = (kernel->threads + PW_WARP_LANES - 1) / PW_WARP_LANES;
-    w->way_slots = FIRST_WAYS;
-    w->ways = calloc(FIRST_WAYS, sizeof *w->ways);
-    if (kernel->code)
-        w->scratch = malloc(2 * (size_t)kernel->code->count * sizeof *w->scratch);
-    if (!w->ways || (kernel->code && !w->scratch) || !w->warps_per_cta || w->warps_per_cta > MAX_WARPS || !grow(w)) {
+    w->ways = pw_capture_ways_new(kernel->code, kernel->address);
+    if (!w->ways || !w->warps_per_cta || w->warps_per_cta > MAX_WARPS || !grow(w)) {
         pw_capture_warps_free(w);
         return NULL;
     }
@@ -131,8 +117,7 @@ void pw_capture_warps_free(struct pw_capture_warps *w)
     free(w->warps);
     free(w->table);
     free(w->free_slots);
-    free(w->ways);
-    free(w->scratch);
+    pw_capture_ways_free(w->ways);
     free(w);
 }
 
@@ -191,92 +176,6 @@ static uint32_t slot_of(struct pw_capture_warps *w, uint32_t number)
     return slot;
 }
 
-/* The number of the instruction at `pc`, PW_CODE_ENTRY if the code is not known. Some versions give addresses, others
- * distances from the kernel's first instruction. */
-static uint32_t instruction_at(const struct pw_capture_warps *w, uint64_t pc)
-{
-    const struct pw_code_function *f = w->kernel.code;
-    if (!f)
-        return PW_CODE_ENTRY;
-    uint64_t bytes = (uint64_t)f->count * PW_CODE_INSTRUCTION_BYTES;
-    if (pc - w->kernel.address < bytes)
-        return (uint32_t)((pc - w->kernel.address) / PW_CODE_INSTRUCTION_BYTES);
-    return pc < bytes ? (uint32_t)(pc / PW_CODE_INSTRUCTION_BYTES) : PW_CODE_ENTRY;
-}
-
-/* Where lanes come from that go on when the record before was the end of others: from the branch behind which those
- * stayed, if there is one. */
-static uint32_t leave_ended(const struct pw_code_function *f, uint32_t from)
-{
-    if (from == PW_CODE_ENTRY || !from || f->instructions[from].goes_on || f->instructions[from].branches)
-        return from;
-    const struct pw_code_instruction *before = &f->instructions[from - 1];
-    return before->branches && before->goes_on ? from - 1 : from;
-}
-
-/* `last` is 0 at the entry. */
-static void find_way(struct pw_capture_warps *w, uint64_t last, uint64_t pc, struct way *way)
-{
-    uint32_t to = instruction_at(w, pc), from = last ? instruction_at(w, last) : PW_CODE_ENTRY;
-    int runs = -1;
-    if (to != PW_CODE_ENTRY && (!last || from != PW_CODE_ENTRY))
-        runs = pw_code_way(w->kernel.code, leave_ended(w->kernel.code, from), to, w->scratch, way->runs, MAX_RUNS,
-                           &way->pace);
-    way->known = runs >= 0;
-    if (runs >= 0) {
-        way->count = (uint8_t)runs;
-        return;
-    }
-    uint64_t between = 1;
-    if (!last)
-        between = 0;
-    else if (pc > last && pc - last < FAR * PW_CODE_INSTRUCTION_BYTES)
-        between = (pc - last) / PW_CODE_INSTRUCTION_BYTES - 1;
-    way->count = between > 0;
-    way->runs[0] = (struct pw_code_run){(uint32_t)between, 0, false};
-}
-
-static uint32_t hash_way(uint64_t key, uint32_t slots)
-{
-    return (uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 32) & (slots - 1);
-}
-
-static void grow_ways(struct pw_capture_warps *w)
-{
-    uint32_t slots = 2 * w->way_slots;
-    struct way *ways = calloc(slots, sizeof *ways);
-    if (!ways)
-        return; /* the full table forgets one instead */
-    for (uint32_t i = 0; i < w->way_slots; i++) {
-        uint32_t at = hash_way(w->ways[i].key, slots);
-        while (w->ways[i].key && ways[at].key)
-            at = (at + 1) & (slots - 1);
-        if (w->ways[i].key)
-            ways[at] = w->ways[i];
-    }
-    free(w->ways);
-    w->ways = ways;
-    w->way_slots = slots;
-}
-
-/* Code of one launch lies within 2^36 bytes of its program counters' top, and instructions are 16 bytes. */
-static const struct way *way_between(struct pw_capture_warps *w, uint64_t last, uint64_t pc)
-{
-    uint64_t key = (last >> 4) << 32 | (pc >> 4 & UINT32_MAX) | 1ULL << 63;
-    if (2 * w->way_count >= w->way_slots)
-        grow_ways(w);
-    uint32_t at = hash_way(key, w->way_slots), tried = 0;
-    while (w->ways[at].key && w->ways[at].key != key && ++tried < w->way_slots / 2)
-        at = (at + 1) & (w->way_slots - 1);
-    struct way *way = &w->ways[at];
-    if (way->key == key)
-        return way;
-    w->way_count += !way->key;
-    way->key = key;
-    find_way(w, last, pc, way);
-    return way;
-}
-
 /* How many loads may be outstanding for one that waits for scoreboards, all older ones having arrived. */
 static uint8_t in_flight(struct warp *s, uint8_t waits_for)
 {
@@ -324,7 +223,7 @@ static bool emit(const struct target *t, struct warp *s, struct pw_op op, const 
  * the instruction that joins them as well. */
 static bool emit_way(const struct target *t, struct warp *s, uint64_t pc, uint32_t lanes)
 {
-    const struct way *way = way_between(t->w, s->last, pc);
+    const struct pw_capture_way *way = pw_capture_ways_find(t->w->ways, s->last, pc);
     if (!way->known && !t->w->counts.guessed++)
         t->w->counts.guessed_at = pc;
     pw_pace_go(&t->w->pace, &s->pace, way->known ? &way->pace : NULL);
@@ -417,15 +316,40 @@ static bool end_lanes(const struct target *t, struct warp *s, uint32_t slot, uin
     return more && w->emit(w->context, t->cta, 0, NULL, NULL);
 }
 
+/* Of an access through generic pointers the lanes that reach shared or local memory and those that reach global memory
+ * come as records of their own, a waypoint and an access; the instruction is executed once. */
+static bool is_other_part(const struct warp *s, uint64_t pc, const struct pw_code_instruction *i,
+                          const struct pw_capture_cell *head)
+{
+    return i && i->generic && s->last == pc && !(s->here & head->mask) &&
+           (head->kind == PW_CAPTURE_WAYPOINT || !s->accessed);
+}
+
+/* The access takes the waypoint's place among the operations; the pace keeps it as the instruction that it was. */
+static bool take_other_part(const struct target *t, struct warp *s, const struct pw_capture_cell *head,
+                            const uint64_t *addresses, const struct pw_code_instruction *i)
+{
+    s->here |= head->mask;
+    s->away &= ~head->mask;
+    if (head->kind == PW_CAPTURE_WAYPOINT)
+        return true;
+    s->accessed = true;
+    s->computed--;
+    return emit_access(t, s, head, addresses, i, s->computed ? PW_ANY_IN_FLIGHT : s->computed_flight);
+}
+
 static bool take(const struct target *t, uint32_t slot, const struct pw_capture_cell *head, const uint64_t *addresses)
 {
     struct pw_capture_warps *w = t->w;
     struct warp *s = &w->warps[(size_t)slot * w->warps_per_cta + t->warp];
     uint64_t pc = head->place & PW_CAPTURE_PC_MASK;
+    const struct pw_code_instruction *i = pw_capture_ways_instruction(w->ways, pc);
+    if (is_other_part(s, pc, i, head))
+        return take_other_part(t, s, head, addresses, i);
     if (!emit_way(t, s, pc, head->mask))
         return false;
-    uint32_t at = instruction_at(w, pc);
-    const struct pw_code_instruction *i = at == PW_CODE_ENTRY ? NULL : &w->kernel.code->instructions[at];
+    s->here = head->mask;
+    s->accessed = head->kind != PW_CAPTURE_WAYPOINT;
     s->away = i && !i->guarded ? lanes_of_warp(w, t->warp) & ~s->ended & ~head->mask : 0;
     uint8_t flight = i ? in_flight(s, i->waits_for) : PW_ANY_IN_FLIGHT;
     if (i)

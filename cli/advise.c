@@ -6,6 +6,7 @@
 #include "notices.h"
 #include "open_store.h"
 #include "progress.h"
+#include "recorded.h"
 #include "sim/c_locale.h"
 
 #include <stdio.h>
@@ -24,9 +25,9 @@ static const struct pw_cli_flag flags[] = {
     {'w', "workload", PW_CLI_TEXT, offsetof(struct arguments, workload), "NAME[:k=v]…",
      "the program to be advised on, with its parameters (required)"},
     {0, "memory", PW_CLI_LIST, offsetof(struct arguments, memories), "SIZE|N%",
-     "device memory to try, or a share of the footprint; may be repeated (default 50% to 150%)"},
+     "device memory to try, or a share of what is touched; may be repeated (default 50% to 150%)"},
     {'m', "machine", PW_CLI_TEXT, offsetof(struct arguments, machine), "NAME|FILE.yaml",
-     "sizes and latencies (default pascal)"},
+     "sizes and latencies (default: a recording's, or pascal)"},
     {'d', "design", PW_CLI_LIST, offsetof(struct arguments, designs), "NAME|FILE.yaml[+…]",
      "a policy, the one in use first; may be repeated (default uvm-nvidia and three others)"},
     {0, "tries", PW_CLI_NUMBER, offsetof(struct arguments, tries), "N",
@@ -183,7 +184,9 @@ static int check_and_advise(struct arguments *a, int rest, char **operands)
         return pw_cli_fail(PW_USER_ERROR, "-j: at most 1024 runs at a time");
     if (!a->designs.count)
         use_default_designs(&a->designs);
-    int code = check_sets(a);
+    int code = pw_cli_choose_default(a->workload, &a->machine, "pascal", NULL, NULL);
+    if (code == PW_OK)
+        code = check_sets(a);
     return code == PW_OK ? advise(a) : code;
 }
 
@@ -191,8 +194,7 @@ static int run(const struct pw_cli_command *self, int argc, char **argv)
 {
     enum { DEFAULTS = 8, LISTS = 3 }; /* DEFAULTS: room for the default designs */
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    struct arguments a = {
-        .machine = "pascal", .db = "pagewalk.db", .seed = 1, .tries = 64, .workers = cores > 0 ? (uint64_t)cores : 1};
+    struct arguments a = {.db = "pagewalk.db", .seed = 1, .tries = 64, .workers = cores > 0 ? (uint64_t)cores : 1};
     int rest, status = PW_FAILED;
     struct pw_cli_list *lists[LISTS] = {&a.designs, &a.memories, &a.sets};
     if (!pw_cli_lists_create(lists, LISTS, (size_t)argc + DEFAULTS))

@@ -1,9 +1,11 @@
 /* The parser of flags, driven by a command's table, which also writes its help.
  *
  * As getopt_long does: "--name value", "--name=value", "-n value", "-nvalue", "--" ends the flags, flags and other
- * arguments may be mixed. getopt_long itself prints its own messages and cannot suggest. */
+ * arguments may be mixed. The value of a flag that needs none is the next argument if that begins with a digit.
+ * getopt_long itself prints its own messages and cannot suggest. */
 #include "command.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -89,6 +91,12 @@ static int store(const struct pw_cli_flag *f, const char *value, void *arguments
     case PW_CLI_TEXT:
         *(const char **)target = value;
         break;
+    case PW_CLI_ROWS:
+        if (!value) {
+            *(uint64_t *)target = PW_CLI_SOME_ROWS;
+            break;
+        }
+        /* fall through */
     case PW_CLI_NUMBER:
         if (!pw_cli_parse_number(value, target))
             return pw_cli_fail(PW_USER_ERROR, "--%s: \"%s\" is no whole number from 1 to %lld", f->name, value,
@@ -147,15 +155,16 @@ bool pw_cli_parse(const struct pw_cli_command *command, int argc, char **argv, v
             *out_status = pw_cli_fail(PW_USER_ERROR, "--%s takes no value", f->name);
             return false;
         }
-        if (f->kind != PW_CLI_SWITCH && !value) {
-            if (i + 1 == argc) {
+        bool follows = i + 1 < argc && (f->kind != PW_CLI_ROWS || isdigit((unsigned char)argv[i + 1][0]));
+        if (f->kind != PW_CLI_SWITCH && !value && (follows || f->kind != PW_CLI_ROWS)) {
+            if (!follows) {
                 *out_status = pw_cli_fail(PW_USER_ERROR, "--%s needs a value: %s", f->name, f->argument);
                 return false;
             }
             value = argv[++i];
         }
         uint64_t bit = 1ULL << (f - command->flags);
-        bool again = (f->kind == PW_CLI_TEXT || f->kind == PW_CLI_NUMBER) && seen & bit;
+        bool again = f->kind != PW_CLI_SWITCH && f->kind != PW_CLI_LIST && seen & bit;
         seen |= bit;
         *out_status = again ? given_twice(f) : store(f, value, arguments);
         if (*out_status != PW_OK)

@@ -12,8 +12,11 @@ enum pw_cli_flag_kind {
     PW_CLI_SWITCH, /* bool */
     PW_CLI_TEXT,   /* const char *, given once */
     PW_CLI_NUMBER, /* uint64_t, at least 1, given once */
+    PW_CLI_ROWS,   /* uint64_t, as a number, or without a value PW_CLI_SOME_ROWS */
     PW_CLI_LIST,   /* struct pw_cli_list: may be given many times */
 };
+
+enum { PW_CLI_SOME_ROWS = 10 };
 
 struct pw_cli_list {
     const char **items; /* room for as many as there are arguments */
@@ -80,10 +83,20 @@ int pw_cli_command_help(const struct pw_cli_command *command);
 /* An empty text for people, as wide as standard output is (0 where it is no terminal: tables are not wrapped) and in
  * colour where that is wanted. */
 struct pw_text pw_cli_text(void);
+/* Tables of texts and long names are wrapped in a pipe too. */
+void pw_cli_wrap(struct pw_text *text);
 /* Whether what goes there may have colours. */
 bool pw_cli_has_colour(int fd);
 
 /* Writes the text to standard output and frees it; the exit code. */
 int pw_cli_print(struct pw_text *text);
+
+/* --json FILE|- of the commands that look something up: the JSON goes to the file and the table to standard output, or
+ * with "-" only the JSON; with NULL only the table. */
+typedef enum pw_status pw_cli_fill(void *context, bool json, struct pw_text *out, struct pw_error *err);
+/* Whether the file can be written, asked before the work; the exit code. */
+int pw_cli_check_json(const char *path);
+/* Calls `fill` for the JSON, for the table or for each; the exit code. */
+int pw_cli_show(const char *path, pw_cli_fill *fill, void *context);
 
 #endif

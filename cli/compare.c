@@ -8,6 +8,7 @@
 #include "notices.h"
 #include "open_store.h"
 #include "progress.h"
+#include "recorded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,26 +18,30 @@ struct arguments {
     struct pw_cli_list machines, designs, workloads, sets;
     const char *against, *seeds, *db, *json, *csv;
     uint64_t workers;
-    bool quiet, strict;
+    bool quiet, strict, alone, each_seed;
 };
 
 static const struct pw_cli_flag flags[] = {
     {'w', "workload", PW_CLI_LIST, offsetof(struct arguments, workloads), "NAME[:k=v]…[,…][@N+…]",
      "a workload; may be repeated; several joined by commas share the GPU, each on N of its SMs (required)"},
     {'m', "machine", PW_CLI_LIST, offsetof(struct arguments, machines), "NAME|FILE.yaml",
-     "sizes and latencies; may be repeated (default mosaic)"},
+     "sizes and latencies; may be repeated (default: a recording's, or mosaic)"},
     {'d', "design", PW_CLI_LIST, offsetof(struct arguments, designs), "NAME|FILE.yaml[+…]",
-     "policy choices; may be repeated (default gpu-mmu)"},
+     "policy choices; may be repeated (default: gpu-mmu-2m for a recording, or gpu-mmu)"},
     {0, "set", PW_CLI_LIST, offsetof(struct arguments, sets), "KEY=V1[,V2…]",
      "set one option to each of these values in turn; may be repeated"},
     {0, "strict", PW_CLI_SWITCH, offsetof(struct arguments, strict), NULL, PW_CLI_STRICT_HELP},
     {0, "against", PW_CLI_TEXT, offsetof(struct arguments, against), "DESIGN[,…]",
      "designs that slowdowns are against, or none (default ideal-tlb)"},
-    {0, "seed", PW_CLI_TEXT, offsetof(struct arguments, seeds), "N[,N…]", "seeds of all random numbers (default 1)"},
+    {0, "seed", PW_CLI_TEXT, offsetof(struct arguments, seeds), "N[,N…]",
+     "seeds of all random numbers (default 1); of several, means and 95% intervals are shown"},
+    {0, "each-seed", PW_CLI_SWITCH, offsetof(struct arguments, each_seed), NULL, "a row for each seed instead"},
+    {0, "alone", PW_CLI_SWITCH, offsetof(struct arguments, alone), NULL,
+     "run each application alone too: weighted speedup and unfairness"},
     {'j', "jobs", PW_CLI_NUMBER, offsetof(struct arguments, workers), "N", "runs at a time (default: one per core)"},
     {0, "db", PW_CLI_TEXT, offsetof(struct arguments, db), "FILE", "the result store (default pagewalk.db)"},
     {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write all numbers as JSON"},
-    {0, "csv", PW_CLI_TEXT, offsetof(struct arguments, csv), "FILE|-", "write all numbers as CSV, a line per run"},
+    {0, "csv", PW_CLI_TEXT, offsetof(struct arguments, csv), "FILE|-", "write all numbers as CSV, a line per row"},
     {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL, "no table and no progress bar"},
     {.name = NULL},
 };
@@ -109,51 +114,75 @@ static int report_failures(const struct pw_compare *c)
                   : PW_OK;
 }
 
-/* Settings of which no run has said yet that they do something; what the first run said of each. */
+/* What a run says of each setting that does nothing in it; NULL where it does something, or the run has not got it. */
 struct idle {
     const struct pw_compare *comparison;
-    char **messages; /* by setting; NULL: not idle in the run */
+    char **messages; /* by setting */
 };
+
+/* Whether a text begins with "KEY=". */
+static bool is_of(const char *text, const char *key)
+{
+    size_t length = strlen(key);
+    return !strncmp(text, key, length) && text[length] == '=';
+}
 
 static void note_idle(void *context, const char *message)
 {
     struct idle *idle = context;
-    for (size_t k = 0; k < idle->comparison->setting_count; k++) {
-        const char *key = idle->comparison->settings[k].key, prefix[] = "--set ";
-        size_t length = strlen(key);
-        if (!strncmp(message, prefix, sizeof prefix - 1) && !strncmp(message + sizeof prefix - 1, key, length) &&
-            message[sizeof prefix - 1 + length] == '=' && !idle->messages[k])
+    static const char prefix[] = "--set ";
+    size_t length = sizeof prefix - 1;
+    for (size_t k = 0; k < idle->comparison->setting_count; k++)
+        if (!strncmp(message, prefix, length) && is_of(message + length, idle->comparison->settings[k].key) &&
+            !idle->messages[k])
             idle->messages[k] = strdup(message);
-    }
 }
 
-/* Says which settings do nothing in any run; in some, such as those of an ideal TLB, most do nothing. */
+static bool has_setting(const struct pw_run_spec *spec, const char *key)
+{
+    for (size_t i = 0; i < spec->set_count; i++)
+        if (is_of(spec->sets[i], key))
+            return true;
+    return false;
+}
+
+/* Finds the settings that do nothing in any run that has them, with what the last such run says. In some runs, such as
+ * those of an ideal TLB, most do nothing. */
+static enum pw_status find_idle(const struct pw_compare *c, struct idle *one, char **out, bool *effective,
+                                struct pw_error *err)
+{
+    enum pw_status status = PW_OK;
+    for (size_t j = c->grid_jobs; status == PW_OK && j-- > 0;) { /* references are first: their reasons matter least */
+        status = pw_run_notices(&c->jobs[j].spec, note_idle, one, err);
+        for (size_t k = 0; k < c->setting_count; k++) {
+            effective[k] |= !one->messages[k] && has_setting(&c->jobs[j].spec, c->settings[k].key);
+            if (out[k])
+                free(one->messages[k]);
+            else
+                out[k] = one->messages[k];
+            one->messages[k] = NULL;
+        }
+    }
+    return status;
+}
+
 static int check_effects(const struct arguments *a, const struct pw_compare *c)
 {
     struct pw_cli_notices notices = {0};
     struct pw_error err = {0};
     size_t count = c->setting_count;
-    struct idle all = {c, calloc(count + 1, sizeof(char *))}, one = {c, calloc(count + 1, sizeof(char *))};
-    enum pw_status status = all.messages && one.messages ? PW_OK : pw_fail_memory(&err, "settings");
-    for (size_t j = c->job_count;
-         status == PW_OK && j-- > 0;) { /* references are first, and their reasons beside the point */
-        bool last = j + 1 == c->job_count;
-        status = pw_run_notices(&c->jobs[j].spec, note_idle, last ? &all : &one, &err);
-        for (size_t k = 0; !last && k < count; k++) {
-            if (!one.messages[k]) {
-                free(all.messages[k]);
-                all.messages[k] = NULL;
-            }
-            free(one.messages[k]);
-            one.messages[k] = NULL;
-        }
+    struct idle one = {c, calloc(count + 1, sizeof(char *))};
+    char **idle = calloc(count + 1, sizeof(char *));
+    bool *effective = calloc(count + 1, sizeof *effective);
+    enum pw_status status = one.messages && idle && effective ? find_idle(c, &one, idle, effective, &err)
+                                                              : pw_fail_memory(&err, "settings");
+    for (size_t k = 0; idle && k < count; k++) {
+        if (status == PW_OK && idle[k] && !effective[k])
+            pw_cli_notices_add(&notices, "%s", idle[k]);
+        free(idle[k]);
     }
-    for (size_t k = 0; all.messages && k < count; k++) {
-        if (status == PW_OK && all.messages[k])
-            pw_cli_notices_add(&notices, "%s", all.messages[k]);
-        free(all.messages[k]);
-    }
-    free(all.messages);
+    free(effective);
+    free(idle);
     free(one.messages);
     int code = pw_cli_notices_finish(&notices, NULL, 0, a->strict);
     err.status = status;
@@ -238,6 +267,8 @@ static int read_lists_and_compare(struct arguments *a)
         .set_count = a->sets.count,
         .references = references,
         .seeds = seeds,
+        .alone = a->alone,
+        .each_seed = a->each_seed,
     };
     int code;
     if (!against || !seed_text || !references || !seeds)
@@ -255,12 +286,6 @@ static int read_lists_and_compare(struct arguments *a)
     return code;
 }
 
-static void use_default(struct pw_cli_list *list, const char *name)
-{
-    if (!list->count)
-        list->items[list->count++] = name;
-}
-
 static int check_and_compare(struct arguments *a, int rest, char **operands)
 {
     if (rest > 0)
@@ -273,9 +298,8 @@ static int check_and_compare(struct arguments *a, int rest, char **operands)
         return pw_cli_fail(PW_USER_ERROR, "--json and --csv cannot both go to standard output; name a file for one");
     if (a->json && a->csv && strcmp(a->json, a->csv) == 0)
         return pw_cli_fail(PW_USER_ERROR, "--json and --csv name the same file \"%s\"", a->json);
-    use_default(&a->machines, "mosaic");
-    use_default(&a->designs, "gpu-mmu");
-    return read_lists_and_compare(a);
+    int code = pw_cli_choose_defaults(&a->workloads, &a->machines, "mosaic", &a->designs, "gpu-mmu");
+    return code == PW_OK ? read_lists_and_compare(a) : code;
 }
 
 static int run(const struct pw_cli_command *self, int argc, char **argv)
@@ -298,11 +322,13 @@ const struct pw_cli_command pw_cli_compare_command = {
     .usage = "-w WORKLOAD… [-m MACHINE]… [-d DESIGN]… [--set KEY=V1,V2…]… [--against DESIGN,…] [flags]",
     .summary = "say what translation costs, and what other designs, machines or options would change",
     .details =
-        "Every combination of workloads, machines, designs, values and seeds is a run and a row: cycles, slowdown\n"
-        "against each reference design, TLB hit rates, page walks, and where the time of warps goes. Options that\n"
-        "are texts (uvm.advice, link.points, apps.sms) take one value and keep their commas. All combinations are\n"
-        "checked before the first run. Runs that the store has are not repeated; Ctrl-C keeps what is finished, and\n"
-        "the same command goes on.\n"
+        "Every combination of workloads, machines, designs, values and seeds is a run and a row: the part of the\n"
+        "cycles that is due to translation, cycles, slowdown against each reference design, TLB hit rates, page\n"
+        "walks, and where the time of warps goes. A design without an option that is swept runs once. Options that\n"
+        "are texts (uvm.advice, link.points, apps.sms) take one value and keep their commas. Several seeds are one\n"
+        "row, of means with 95% intervals, unless --each-seed is given. All combinations are checked before the\n"
+        "first run. Runs that the store has are not repeated; Ctrl-C keeps what is finished, and the same command\n"
+        "goes on.\n"
         "Exit code 0: done; 1: runs failed; 2: a mistake; 130: interrupted.\n\n"
         "Example: pagewalk compare -w gather:table=256MB -m volta -d gpu-mmu -d gpu-mmu-64k -d gpu-mmu-2m\n"
         "         pagewalk compare -w HS -w MUM -w HS,MUM --set l2_tlb.base_entries=256,512,1024 --set "

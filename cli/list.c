@@ -10,12 +10,14 @@
 #include <string.h>
 
 struct arguments {
-    bool json, cost;
-    const char *machine;
+    bool cost, full;
+    const char *json, *machine;
 };
 
 static const struct pw_cli_flag flags[] = {
-    {0, "json", PW_CLI_SWITCH, offsetof(struct arguments, json), NULL, "one JSON array instead of a table"},
+    {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write it as one JSON array"},
+    {0, "long", PW_CLI_SWITCH, offsetof(struct arguments, full), NULL,
+     "machines: in a pipe a line for each, of any length"},
     {0, "cost", PW_CLI_SWITCH, offsetof(struct arguments, cost), NULL, "designs: what they add in storage"},
     {'m', "machine", PW_CLI_TEXT, offsetof(struct arguments, machine), "NAME|FILE.yaml[+…]",
      "--cost: on this machine (default mosaic)"},
@@ -136,21 +138,58 @@ static int unknown_kind(const char *given)
     return pw_cli_unknown("list", given, names, "pagewalk help list");
 }
 
-static int list_costs(const struct arguments *a)
+static enum pw_status fill_costs(void *context, bool json, struct pw_text *out, struct pw_error *err)
 {
-    struct pw_text text = pw_cli_text();
-    struct pw_error err = {0};
-    if (pw_cost_table(a->machine, a->json, &text, &err) == PW_OK)
-        return pw_cli_print(&text);
-    pw_text_free(&text);
-    return pw_cli_report(&err);
+    const struct arguments *a = context;
+    return pw_cost_table(a->machine, json, out, err);
+}
+
+static void add_titles(struct listing *l)
+{
+    static const struct pw_workload_size sizes = {.name = "sizes"};
+    const struct pw_listing heading = {.name = "name",
+                                       .summary = "summary",
+                                       .detail = l->kind->detail,
+                                       .value = l->kind->value,
+                                       .range = l->kind->range,
+                                       .papers = "papers",
+                                       .size_count = 1,
+                                       .sizes = &sizes};
+    add_row(l, &heading);
+}
+
+struct view {
+    const struct kind *kind;
+    bool wrapped; /* in a pipe too */
+};
+
+static enum pw_status fill(void *context, bool json, struct pw_text *out, struct pw_error *err)
+{
+    const struct view *v = context;
+    if (!json && v->wrapped)
+        pw_cli_wrap(out);
+    struct listing l = {.kind = v->kind, .text = *out};
+    bool workloads = l.kind->kind == PW_LIST_WORKLOADS;
+    l.table = (struct pw_table){.columns = 3U + !!l.kind->value + !!l.kind->range + 2U * workloads, .align = "l"};
+    if (json)
+        pw_text_add(&l.text, "[");
+    else
+        add_titles(&l);
+    pw_list_visit *visit = json ? add_object : add_row;
+    enum pw_status status =
+        l.kind->kind == PW_LIST_KIND_COUNT ? pw_figure_list(visit, &l, err) : pw_list(l.kind->kind, visit, &l, err);
+    if (json)
+        pw_text_add(&l.text, "\n]\n");
+    else
+        pw_table_finish(&l.table, &l.text);
+    *out = l.text;
+    return status;
 }
 
 static int list(const struct pw_cli_command *self, int argc, char **argv)
 {
     struct arguments a = {0};
-    struct pw_error err = {0};
-    struct listing l = {.text = pw_cli_text()};
+    const struct kind *kind = NULL;
     int rest, status;
     if (!pw_cli_parse(self, argc, argv, &a, &rest, &status))
         return status;
@@ -159,49 +198,24 @@ static int list(const struct pw_cli_command *self, int argc, char **argv)
                                           "figures");
     for (size_t i = 0; i < KIND_COUNT; i++)
         if (strcmp(argv[0], kinds[i].name) == 0)
-            l.kind = &kinds[i];
-    if (!l.kind)
+            kind = &kinds[i];
+    if (!kind)
         return unknown_kind(argv[0]);
-    if (a.cost && l.kind->kind != PW_LIST_DESIGNS)
-        return pw_cli_fail(PW_USER_ERROR, "--cost goes with designs, not with %s", l.kind->name);
+    if (a.cost && kind->kind != PW_LIST_DESIGNS)
+        return pw_cli_fail(PW_USER_ERROR, "--cost goes with designs, not with %s", kind->name);
     if (a.machine && !a.cost)
         return pw_cli_fail(PW_USER_ERROR, "--machine goes with --cost: only what designs cost depends on it");
-    if (a.cost)
-        return list_costs(&a);
-    l.table = (struct pw_table){
-        .columns = 3U + !!l.kind->value + !!l.kind->range + 2U * (l.kind->kind == PW_LIST_WORKLOADS), .align = "l"};
-    if (a.json) {
-        pw_text_add(&l.text, "[");
-    } else {
-        static const struct pw_workload_size sizes = {.name = "sizes"};
-        const struct pw_listing heading = {.name = "name",
-                                           .summary = "summary",
-                                           .detail = l.kind->detail,
-                                           .value = l.kind->value,
-                                           .range = l.kind->range,
-                                           .papers = "papers",
-                                           .size_count = 1,
-                                           .sizes = &sizes};
-        add_row(&l, &heading);
-    }
-    pw_list_visit *visit = a.json ? add_object : add_row;
-    status = (int)(l.kind->kind == PW_LIST_KIND_COUNT ? pw_figure_list(visit, &l, &err)
-                                                      : pw_list(l.kind->kind, visit, &l, &err));
-    if (status != PW_OK) {
-        pw_text_free(&l.text);
-        pw_text_free(&l.table.bytes);
-        return pw_cli_report(&err);
-    }
-    if (a.json)
-        pw_text_add(&l.text, "\n]\n");
-    else
-        pw_table_finish(&l.table, &l.text);
-    return pw_cli_print(&l.text);
+    status = pw_cli_check_json(a.json);
+    if (status != PW_OK)
+        return status;
+    struct view v = {kind, kind->kind == PW_LIST_MACHINES && !a.full}; /* they say what is assumed in whole sentences */
+    return a.cost ? pw_cli_show(a.json, fill_costs, &a) : pw_cli_show(a.json, fill, &v);
 }
 
 const struct pw_cli_command pw_cli_list_command = {
     .name = "list",
-    .usage = "machines|designs|workloads|policies|options|metrics|figures [--json] | designs --cost [-m MACHINE]",
+    .usage = "machines|designs|workloads|policies|options|metrics|figures [--json FILE|-] [--long] | designs --cost "
+             "[-m MACHINE]",
     .summary = "show what there is to choose from, set and read",
     .details = "",
     .flags = flags,

@@ -50,8 +50,9 @@ static int unknown_command(const char *name)
 int main(int argc, char **argv)
 {
     open_standard_streams();
-    /* A closed pipe is a failed write, so that what has been begun is cleared away. */
+    /* A closed pipe and a limit on the size of files are failed writes, so that what has been begun is cleared away. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     if (argc < 2)
         return pw_cli_fail(PW_USER_ERROR, "no command given; `pagewalk help` lists them");
     const char *name = argv[1];

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 int pw_cli_fail(enum pw_status status, const char *format, ...)
@@ -38,10 +39,38 @@ int pw_cli_unknown(const char *kind, const char *wrong, const char *const *names
     return pw_cli_fail(PW_USER_ERROR, "unknown %s \"%s\"; see `%s`", kind, wrong, see);
 }
 
-int pw_cli_print(struct pw_text *text)
+static int write_to(const char *path, struct pw_text *text)
 {
     struct pw_error err = {0};
-    enum pw_status status = pw_output_write("-", text, &err);
+    enum pw_status status = pw_output_write(path, text, &err);
     pw_text_free(text);
     return status == PW_OK ? PW_OK : pw_cli_report(&err);
+}
+
+int pw_cli_print(struct pw_text *text)
+{
+    return write_to("-", text);
+}
+
+int pw_cli_check_json(const char *path)
+{
+    struct pw_error err = {0};
+    return !path || pw_output_check(path, &err) == PW_OK ? PW_OK : pw_cli_report(&err);
+}
+
+static int show_as(bool json, const char *path, pw_cli_fill *fill, void *context)
+{
+    struct pw_text text = pw_cli_text();
+    struct pw_error err = {0};
+    if (fill(context, json, &text, &err) == PW_OK)
+        return write_to(path, &text);
+    pw_text_free(&text);
+    return pw_cli_report(&err);
+}
+
+int pw_cli_show(const char *path, pw_cli_fill *fill, void *context)
+{
+    int code = path ? show_as(true, path, fill, context) : PW_OK;
+    bool table = !path || strcmp(path, "-") != 0;
+    return code == PW_OK && table ? show_as(false, "-", fill, context) : code;
 }

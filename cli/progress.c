@@ -1,6 +1,9 @@
 /* The progress bar: how far, how fast, how much longer. A run that ends within two seconds never shows one. Time left
  * assumes that the rest of the launches goes at the speed of those so far. Where no time is simulated there are no
- * cycles to show. */
+ * cycles to show.
+ *
+ * In a pipe or a file, and on a terminal that cannot draw, a line of the same text comes every 30 seconds instead, or as
+ * often as PAGEWALK_PROGRESS says. */
 #include "progress.h"
 
 #include "exp/format/text.h"
@@ -9,17 +12,46 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
-static const double quiet_seconds = 2;
+static const double quiet_seconds = 2, line_seconds = 30;
 
 enum { BAR_MIN = 10, BAR_MAX = 40, FALLBACK_COLUMNS = 80, LINE_CAPACITY = 512 };
+
+static double clock_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Seconds between two lines; 0: none are wanted. */
+static double line_distance(void)
+{
+    const char *text = getenv("PAGEWALK_PROGRESS");
+    char *end;
+    double seconds = text ? strtod(text, &end) : line_seconds;
+    return !text || (end != text && !*end && seconds >= 0) ? seconds : line_seconds;
+}
 
 void pw_cli_progress_start(struct pw_cli_progress *bar, bool wanted)
 {
     const char *terminal = getenv("TERM");
-    bool dumb = terminal && strcmp(terminal, "dumb") == 0;
-    *bar = (struct pw_cli_progress){.enabled = wanted && !dumb && isatty(STDERR_FILENO)};
+    bool dumb = terminal && strcmp(terminal, "dumb") == 0, draws = !dumb && isatty(STDERR_FILENO);
+    double distance = draws ? 0 : line_distance();
+    *bar = (struct pw_cli_progress){.enabled = wanted && (draws || distance > 0),
+                                    .line_distance = distance,
+                                    .next_line = clock_seconds() + distance};
+}
+
+static void write_line(struct pw_cli_progress *bar, const char *text)
+{
+    double now = clock_seconds();
+    if (now < bar->next_line)
+        return;
+    bar->next_line = now + bar->line_distance;
+    fprintf(stderr, "progress: %s\n", text + strspn(text, " "));
 }
 
 static int terminal_columns(void)
@@ -41,6 +73,10 @@ void pw_cli_progress_draw(struct pw_cli_progress *bar, double fraction, const ch
 {
     if (!bar->enabled)
         return;
+    if (bar->line_distance > 0) {
+        write_line(bar, text);
+        return;
+    }
     char line[LINE_CAPACITY] = "";
     int columns = terminal_columns();
     int width = columns - (int)strlen(text) - 5;
@@ -58,10 +94,12 @@ void pw_cli_progress_draw(struct pw_cli_progress *bar, double fraction, const ch
 void pw_cli_progress_update(void *context, const struct pw_progress *p)
 {
     struct pw_cli_progress *bar = context;
-    if (!bar->enabled || p->wall_seconds < quiet_seconds)
+    if (!bar->enabled || (bar->line_distance <= 0 && p->wall_seconds < quiet_seconds))
         return;
-    char cycles[PW_NUMBER_CAPACITY + sizeof "  cycles"] = "", speed[PW_NUMBER_CAPACITY], time[32],
+    char cycles[PW_NUMBER_CAPACITY + sizeof "  cycles"] = "", speed[PW_NUMBER_CAPACITY], time[32], phase[64] = "",
                                             text[LINE_CAPACITY / 2];
+    if (p->phase)
+        snprintf(phase, sizeof phase, "%.60s ", p->phase);
     if (p->cycles) {
         char number[PW_NUMBER_CAPACITY];
         pw_format_short(number, (double)p->cycles);
@@ -71,11 +109,11 @@ void pw_cli_progress_update(void *context, const struct pw_progress *p)
     if (p->fraction > 0) {
         double fraction = p->fraction < 1 ? p->fraction : 1;
         format_time(time, sizeof time, p->wall_seconds * (1 - fraction) / fraction);
-        snprintf(text, sizeof text, "%3.0f%%%s  %s instr/s  %s left", 100 * fraction, cycles, speed, time);
+        snprintf(text, sizeof text, "%s%3.0f%%%s  %s instr/s  %s left", phase, 100 * fraction, cycles, speed, time);
         pw_cli_progress_draw(bar, fraction, text);
     } else {
         format_time(time, sizeof time, p->wall_seconds);
-        snprintf(text, sizeof text, "%s%s  %s instr/s", time, cycles, speed);
+        snprintf(text, sizeof text, "%s%s%s  %s instr/s", phase, time, cycles, speed);
         pw_cli_progress_draw(bar, -1, text);
     }
 }

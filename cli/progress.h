@@ -1,4 +1,5 @@
-/* Progress bars: on standard error, only when that is a terminal; that of a single run only after two seconds. */
+/* Progress bars: on standard error, that of a single run only after two seconds; and lines now and then where standard
+ * error is no terminal. */
 #ifndef PW_CLI_PROGRESS_H
 #define PW_CLI_PROGRESS_H
 
@@ -6,6 +7,7 @@
 
 struct pw_cli_progress {
     bool enabled, shown;
+    double line_distance, next_line; /* in seconds; a distance of 0: a bar is drawn */
 };
 
 void pw_cli_progress_start(struct pw_cli_progress *bar, bool wanted);

@@ -33,7 +33,7 @@ static const struct pw_cli_flag flags[] = {
     {0, "sample", PW_CLI_NUMBER, offsetof(struct arguments, percent), "PERCENT",
      "only so many percent of each group of workloads, drawn by seed; a smaller sample is part of a larger one"},
     {0, "seeds", PW_CLI_NUMBER, offsetof(struct arguments, seeds), "N",
-     "do every run with N seeds (default 1): a trend has to be larger than the scatter of its values over them"},
+     "do every run with N seeds (default 1): means with 95% intervals, and trends have to be larger than the scatter"},
     {'j', "jobs", PW_CLI_NUMBER, offsetof(struct arguments, workers), "N", "runs at a time (default: one per core)"},
     {0, "db", PW_CLI_TEXT, offsetof(struct arguments, db), "FILE", "the result store (default pagewalk.db)"},
     {0, "each", PW_CLI_SWITCH, offsetof(struct arguments, each), NULL, "a line per workload, not only means"},
@@ -197,6 +197,10 @@ static int print_tables(const struct session *s)
                       holds, pw_counted(holds, "holds", "hold"), weak, pw_counted(weak, "is", "are"), differs,
                       pw_counted(differs, "differs", "differ"), claims - holds - weak - differs);
     pw_text_print(&text, "Results: %s\n", s->arguments->db);
+    if (weak)
+        pw_text_add(&text, "weak: holds with a design that does nothing, too.\n");
+    if (differs)
+        pw_text_print(&text, "Why what differs differs: pagewalk claims --why --db %s\n", s->arguments->db);
     return pw_cli_print(&text);
 }
 

@@ -8,6 +8,7 @@
 #include "exp/tools/setting.h"
 #include "notices.h"
 #include "progress.h"
+#include "recorded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +16,15 @@
 struct arguments {
     const char *machine, *design, *workload, *kernels, *json, *csv, *timeline, *pages, *command;
     struct pw_cli_list sets;
-    uint64_t seed, interval, warmup, timeline_limit, pages_interval, pages_limit;
-    bool quiet, verify, alone, breakdown, strict;
+    uint64_t seed, interval, warmup, timeline_limit, pages_interval, pages_limit, by_kernel;
+    bool quiet, verify, alone, breakdown, strict, all, full;
 };
 
 static const struct pw_cli_flag flags[] = {
     {'m', "machine", PW_CLI_TEXT, offsetof(struct arguments, machine), "NAME|FILE.yaml[+…]",
-     "sizes and latencies, later ones changing earlier ones (default mosaic)"},
+     "sizes and latencies, later ones changing earlier ones (default: a recording's, or mosaic)"},
     {'d', "design", PW_CLI_TEXT, offsetof(struct arguments, design), "NAME|FILE.yaml[+…]",
-     "policy choices, several laid over one another (default gpu-mmu)"},
+     "policy choices, several laid over one another (default: gpu-mmu-2m for a recording, or gpu-mmu)"},
     {'w', "workload", PW_CLI_TEXT, offsetof(struct arguments, workload), "NAME[:k=v]…[,…][@N+…]",
      "the program to run, with its parameters; several share the GPU, each on N of its SMs (required)"},
     {0, "set", PW_CLI_LIST, offsetof(struct arguments, sets), "KEY=VALUE", "set one option; may be repeated"},
@@ -48,6 +49,10 @@ static const struct pw_cli_flag flags[] = {
      "run each application alone too: weighted speedup and unfairness"},
     {0, "breakdown", PW_CLI_SWITCH, offsetof(struct arguments, breakdown), NULL,
      "also show where the time of warps goes, from issue to page walks"},
+    {0, "all", PW_CLI_SWITCH, offsetof(struct arguments, all), NULL, "every metric, not just those that tell most"},
+    {0, "by-kernel", PW_CLI_ROWS, offsetof(struct arguments, by_kernel), "[N]",
+     "also show the N kernels that take the longest (default 10)"},
+    {0, "long", PW_CLI_SWITCH, offsetof(struct arguments, full), NULL, "--by-kernel: full names of kernels"},
     {0, "interval", PW_CLI_NUMBER, offsetof(struct arguments, interval), "CYCLES",
      "also keep the metrics of every so many cycles"},
     {0, "warmup", PW_CLI_NUMBER, offsetof(struct arguments, warmup), "CYCLES",
@@ -126,6 +131,8 @@ static int check_effects(const struct arguments *a, const struct pw_run_spec *sp
         if (flags_of_files[i].value && !flags_of_files[i].path)
             pw_cli_notices_add(&notices, "%s %llu has no effect without %s FILE", flags_of_files[i].flag,
                                (unsigned long long)flags_of_files[i].value, flags_of_files[i].needed);
+    if (a->full && !a->by_kernel)
+        pw_cli_notices_add(&notices, "--long has no effect without --by-kernel");
     return pw_cli_notices_finish(&notices, spec, 1, a->strict);
 }
 
@@ -141,10 +148,18 @@ static int write_as(format *to_text, const struct pw_result *r, const char *path
     return status == PW_OK ? PW_OK : pw_cli_report(&err);
 }
 
+static int write_table(const struct pw_result *r, const struct pw_result_view *view)
+{
+    struct pw_text text = pw_cli_text();
+    pw_result_table(r, view, &text);
+    return pw_cli_print(&text);
+}
+
 /* Files come first: when standard output is a closed pipe they are there all the same. */
 static int write_result(const struct arguments *a, const struct pw_result *r)
 {
     int status = PW_OK;
+    const struct pw_result_view view = {.all = a->all, .kernels = a->by_kernel, .full_names = a->full};
     bool table = !a->quiet && !is_dash(a->json) && !is_dash(a->csv);
     for (int to_stdout = 0; to_stdout < 2; to_stdout++) {
         if (status == PW_OK && a->json && is_dash(a->json) == to_stdout)
@@ -153,7 +168,7 @@ static int write_result(const struct arguments *a, const struct pw_result *r)
             status = write_as(pw_result_csv, r, a->csv);
     }
     if (status == PW_OK && table)
-        status = write_as(pw_result_table, r, "-");
+        status = write_table(r, &view);
     return status;
 }
 
@@ -203,13 +218,15 @@ static int simulate(const struct arguments *a)
 static int run(const struct pw_cli_command *self, int argc, char **argv)
 {
     char *command = pw_cli_command_line(argc, argv);
-    struct arguments a = {.machine = "mosaic", .design = "gpu-mmu", .seed = 1, .command = command};
+    struct arguments a = {.seed = 1, .command = command};
     int rest, status = PW_FAILED;
     a.sets.items = calloc((size_t)argc + 1, sizeof *a.sets.items);
     if (!a.sets.items || !command)
         pw_cli_fail(PW_FAILED, "out of memory");
     else if (pw_cli_parse(self, argc, argv, &a, &rest, &status)) {
         status = check_arguments(&a, rest, argv);
+        if (status == PW_OK)
+            status = pw_cli_choose_default(a.workload, &a.machine, "mosaic", &a.design, "gpu-mmu");
         if (status == PW_OK)
             status = simulate(&a);
     }

@@ -7,9 +7,8 @@
 #include <string.h>
 
 struct arguments {
-    const char *machine, *design;
+    const char *machine, *design, *json;
     struct pw_cli_list sets;
-    bool json;
 };
 
 static const struct pw_cli_flag flags[] = {
@@ -19,18 +18,19 @@ static const struct pw_cli_flag flags[] = {
      "options: with this design (default gpu-mmu)"},
     {0, "set", PW_CLI_LIST, offsetof(struct arguments, sets), "KEY=VALUE",
      "options: with this one set; may be repeated"},
-    {0, "json", PW_CLI_SWITCH, offsetof(struct arguments, json), NULL, "options: one JSON array instead of a table"},
+    {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "options: write them as one JSON array"},
     {.name = NULL},
 };
 
-static enum pw_status show_options(const struct arguments *a, struct pw_text *text, struct pw_error *err)
+static enum pw_status fill_options(void *context, bool json, struct pw_text *text, struct pw_error *err)
 {
+    const struct arguments *a = context;
     const struct pw_run_spec spec = {
         .machine = a->machine, .design = a->design, .sets = a->sets.items, .set_count = a->sets.count};
-    return pw_show_options(&spec, a->json, text, err);
+    return pw_show_options(&spec, json, text, err);
 }
 
-static int show_kind(const struct arguments *a, int rest, char **operands)
+static int show_kind(struct arguments *a, int rest, char **operands)
 {
     static const char *const kinds[] = {"machine", "design", "options", NULL};
     struct pw_text text = {0};
@@ -50,10 +50,10 @@ static int show_kind(const struct arguments *a, int rest, char **operands)
                            rest - 1);
     if (!options && (a->machine || a->design || a->sets.count || a->json))
         return pw_cli_fail(PW_USER_ERROR, "show %s takes no flags; they belong to `show options`", kind);
-    if (options)
-        status = show_options(a, &text, &err);
-    else
-        status = machine ? pw_show_machine(operands[1], &text, &err) : pw_show_design(operands[1], &text, &err);
+    int code = pw_cli_check_json(a->json);
+    if (code != PW_OK || options)
+        return code == PW_OK ? pw_cli_show(a->json, fill_options, a) : code;
+    status = machine ? pw_show_machine(operands[1], &text, &err) : pw_show_design(operands[1], &text, &err);
     if (status == PW_OK)
         return pw_cli_print(&text);
     pw_text_free(&text);
@@ -75,7 +75,7 @@ static int show(const struct pw_cli_command *self, int argc, char **argv)
 
 const struct pw_cli_command pw_cli_show_command = {
     .name = "show",
-    .usage = "machine NAME | design NAME | options [-m MACHINE] [-d DESIGN] [--set KEY=VALUE]… [--json]",
+    .usage = "machine NAME | design NAME | options [-m MACHINE] [-d DESIGN] [--set KEY=VALUE]… [--json FILE|-]",
     .summary = "print a machine or design as a file, or the options that a run would have",
     .details =
         "One machine or design comes as it is, comments and all; several joined with '+', or one with a base, come\n"

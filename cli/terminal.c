@@ -1,8 +1,8 @@
 /* What standard output is: how wide its lines may be, and whether they may have colours.
  *
  * COLUMNS in the environment wins, then a terminal says how wide it is; for a file or a pipe tables have a line per
- * entry, so that grep finds whole ones. Colours are for terminals, unless NO_COLOR is set (no-color.org) or TERM is
- * dumb. */
+ * entry, so that grep finds whole ones, except those that are mostly text or long names. Colours are for terminals,
+ * unless NO_COLOR is set (no-color.org) or TERM is dumb. */
 #include "command.h"
 
 #include <stdlib.h>
@@ -36,6 +36,11 @@ bool pw_cli_has_colour(int fd)
 {
     const char *unwanted = getenv("NO_COLOR"), *terminal = getenv("TERM");
     return isatty(fd) && !(unwanted && *unwanted) && !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+void pw_cli_wrap(struct pw_text *text)
+{
+    text->width = text->width ? text->width : PW_PROSE_COLUMNS;
 }
 
 struct pw_text pw_cli_text(void)

@@ -1,5 +1,5 @@
-/* pagewalk trace: recording workloads, converting what other tools have recorded, and looking into traces. Replaying
- * one is a run: -w trace:FILE. */
+/* pagewalk trace: recording workloads, converting what other tools have recorded or read, and looking into traces.
+ * Replaying one is a run: -w trace:FILE. */
 #include "command.h"
 
 #include "exp/format/output.h"
@@ -13,20 +13,16 @@
 struct arguments {
     const char *workload, *output;
     uint64_t seed, launch, cta, warp;
-    const char *cta_text, *warp_text;
-    bool json, quiet, check;
+    const char *cta_text, *warp_text, *json;
+    bool quiet, check, full, xz;
 };
 
-/* Writes `output` by work that may take long. */
+/* Writes `spec.file` by work that may take long. */
 static int with_progress(enum pw_status (*work)(const struct pw_trace_record_spec *spec, struct pw_error *err),
                          struct pw_trace_record_spec spec, bool quiet)
 {
     struct pw_cli_progress bar;
     struct pw_error err = {0};
-    if (!strcmp(spec.file, "-"))
-        return pw_cli_fail(PW_USER_ERROR, "a trace cannot be written to standard output; use -o FILE.pwt");
-    if (pw_output_check(spec.file, &err) != PW_OK)
-        return pw_cli_report(&err);
     pw_cli_progress_start(&bar, !quiet);
     spec.progress = bar.enabled ? pw_cli_progress_update : NULL;
     spec.progress_context = &bar;
@@ -34,6 +30,15 @@ static int with_progress(enum pw_status (*work)(const struct pw_trace_record_spe
     enum pw_status status = work(&spec, &err);
     pw_cli_progress_clear(&bar);
     return status == PW_OK ? PW_OK : pw_cli_report(&err);
+}
+
+/* The exit code. */
+static int check_output(const char *file)
+{
+    struct pw_error err = {0};
+    if (!strcmp(file, "-"))
+        return pw_cli_fail(PW_USER_ERROR, "a trace cannot be written to standard output; use -o FILE.pwt");
+    return pw_output_check(file, &err) == PW_OK ? PW_OK : pw_cli_report(&err);
 }
 
 static int record(const struct pw_cli_command *self, int argc, char **argv)
@@ -50,6 +55,9 @@ static int record(const struct pw_cli_command *self, int argc, char **argv)
         return pw_cli_fail(PW_USER_ERROR, "no file given; use -o FILE.pwt");
     if (strchr(a.workload, ','))
         return pw_cli_fail(PW_USER_ERROR, "a trace holds one program; record each and run -w trace:A,trace:B");
+    status = check_output(a.output);
+    if (status != PW_OK)
+        return status;
     return with_progress(pw_trace_record,
                          (struct pw_trace_record_spec){.workload = a.workload, .file = a.output, .seed = a.seed},
                          a.quiet);
@@ -65,8 +73,29 @@ static int convert(const struct pw_cli_command *self, int argc, char **argv)
         return pw_cli_fail(PW_USER_ERROR, "trace convert takes one FILE to read");
     if (!a.output)
         return pw_cli_fail(PW_USER_ERROR, "no file to write given; use -o FILE.pwt");
+    status = check_output(a.output);
+    if (status != PW_OK)
+        return status;
     return with_progress(pw_trace_convert, (struct pw_trace_record_spec){.workload = argv[0], .file = a.output},
                          a.quiet);
+}
+
+static int export(const struct pw_cli_command *self, int argc, char **argv)
+{
+    struct arguments a = {0};
+    int rest, status;
+    if (!pw_cli_parse(self, argc, argv, &a, &rest, &status))
+        return status;
+    if (rest != 1)
+        return pw_cli_fail(PW_USER_ERROR, "trace export takes one FILE to read");
+    if (!a.output || !*a.output || !strcmp(a.output, "-"))
+        return pw_cli_fail(PW_USER_ERROR, "no folder to write given; use -o FOLDER");
+    if (a.launch > UINT32_MAX)
+        return pw_cli_fail(PW_USER_ERROR, "--launch: %llu is no launch of a trace", (unsigned long long)a.launch);
+    return with_progress(
+        pw_trace_export_folder,
+        (struct pw_trace_record_spec){.workload = argv[0], .file = a.output, .launch = (uint32_t)a.launch, .xz = a.xz},
+        a.quiet);
 }
 
 static bool stop(void *context, uint64_t bytes_read, uint64_t bytes_in_all)
@@ -90,6 +119,23 @@ static int open_file(const char *command, int rest, char **argv, const volatile 
     return pw_trace_open_any(argv[0], &watch, out, &err) == PW_OK ? PW_OK : pw_cli_report(&err);
 }
 
+struct view {
+    const struct pw_trace *trace;
+    bool full;
+};
+
+static enum pw_status fill(void *context, bool json, struct pw_text *out, struct pw_error *err)
+{
+    const struct view *v = context;
+    if (!json && !v->full)
+        pw_cli_wrap(out);
+    if (json)
+        pw_trace_info_json(v->trace, out);
+    else
+        pw_trace_info_table(v->trace, v->full, out);
+    return pw_text_finish(out, err);
+}
+
 static int info(const struct pw_cli_command *self, int argc, char **argv)
 {
     struct arguments a = {0};
@@ -99,6 +145,9 @@ static int info(const struct pw_cli_command *self, int argc, char **argv)
     int rest, status;
     if (!pw_cli_parse(self, argc, argv, &a, &rest, &status))
         return status;
+    status = pw_cli_check_json(a.json);
+    if (status != PW_OK)
+        return status;
     status = open_file(self->name, rest, argv, &interrupted, &trace);
     if (!trace)
         return status;
@@ -106,10 +155,9 @@ static int info(const struct pw_cli_command *self, int argc, char **argv)
         pw_trace_close(trace);
         return pw_cli_report(&err);
     }
-    struct pw_text text = pw_cli_text();
-    (a.json ? pw_trace_info_json : pw_trace_info_table)(trace, &text);
+    status = pw_cli_show(a.json, fill, &(struct view){trace, a.full});
     pw_trace_close(trace);
-    return pw_cli_print(&text);
+    return status;
 }
 
 /* A number from 0; the exit code. */
@@ -160,8 +208,19 @@ static const struct pw_cli_flag convert_flags[] = {
     {.name = NULL},
 };
 
+static const struct pw_cli_flag export_flags[] = {
+    {'o', "output", PW_CLI_TEXT, offsetof(struct arguments, output), "FOLDER",
+     "the folder to write; it must be new or empty"},
+    {0, "launch", PW_CLI_NUMBER, offsetof(struct arguments, launch), "N", "only this launch, from 1"},
+    {0, "xz", PW_CLI_SWITCH, offsetof(struct arguments, xz), NULL, "compress the kernels, as .traceg.xz"},
+    {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL, "no progress bar"},
+    {.name = NULL},
+};
+
 static const struct pw_cli_flag info_flags[] = {
-    {0, "json", PW_CLI_SWITCH, offsetof(struct arguments, json), NULL, "one JSON object instead of tables"},
+    {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write it as one JSON object"},
+    {0, "long", PW_CLI_SWITCH, offsetof(struct arguments, full), NULL,
+     "full names of kernels, and in a pipe lines of any length"},
     {0, "check", PW_CLI_SWITCH, offsetof(struct arguments, check), NULL, "read the whole file and check every byte"},
     {.name = NULL},
 };
@@ -185,14 +244,24 @@ static const struct pw_cli_command subcommands[] = {
     {.name = "trace convert",
      .usage = "FILE -o FILE.pwt",
      .summary = "write what another tool has recorded as a trace of pagewalk's own",
-     .details =
-         "Reads Accel-Sim's kernelslist.g with its kernels, a single .traceg (both also compressed with xz), and the\n"
-         "text of NVBit's mem_trace.\n\n"
-         "Example: pagewalk trace convert traces/kernelslist.g -o program.pwt",
+     .details = "Reads Accel-Sim's kernelslist.g with its kernels, a single .traceg (both also compressed with xz) or\n"
+                ".tracez, and the text of NVBit's mem_trace.\n\n"
+                "Example: pagewalk trace convert traces/kernelslist.g -o program.pwt",
      .flags = convert_flags,
      .run = convert},
+    {.name = "trace export",
+     .usage = "FILE -o FOLDER [--launch N] [--xz]",
+     .summary = "write a trace as Accel-Sim reads it, a kernelslist.g and a .traceg for each launch",
+     .details =
+         "Works without a GPU, also for what capture/emulate has executed. Reading the folder again gives the same\n"
+         "results as the trace.\n\n"
+         "Example: pagewalk trace record -w BFS2:scale=0.1 -o bfs2.pwt\n"
+         "         pagewalk trace export bfs2.pwt -o bfs2\n"
+         "         accel-sim.out -trace bfs2/kernelslist.g -config …",
+     .flags = export_flags,
+     .run = export},
     {.name = "trace info",
-     .usage = "FILE [--json] [--check]",
+     .usage = "FILE [--json FILE|-] [--long] [--check]",
      .summary = "show where a trace comes from, its allocations and its launches",
      .details = "Any kind of trace that can be replayed can be looked into.\n\n"
                 "Example: pagewalk trace info --check program.pwt",
@@ -214,7 +283,8 @@ static int trace(const struct pw_cli_command *self, int argc, char **argv)
 {
     const char *names[SUBCOMMANDS + 1] = {NULL};
     if (argc < 2)
-        return pw_cli_fail(PW_USER_ERROR, "trace what? record, convert, info or cat; see `pagewalk help trace`");
+        return pw_cli_fail(PW_USER_ERROR,
+                           "trace what? record, convert, export, info or cat; see `pagewalk help trace`");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return pw_cli_command_help(self);
     for (size_t i = 0; i < SUBCOMMANDS; i++) {
@@ -229,14 +299,16 @@ static const struct pw_cli_flag no_flags[] = {{.name = NULL}};
 
 const struct pw_cli_command pw_cli_trace_command = {
     .name = "trace",
-    .usage = "record|convert|info|cat …",
-    .summary = "record workloads, convert other tools' traces, look into traces",
-    .details = "trace record -w WORKLOAD -o FILE.pwt [--seed N]: record a built-in workload.\n"
-               "trace convert FILE -o FILE.pwt: write what another tool has recorded as a trace of pagewalk's own.\n"
-               "trace info FILE [--json] [--check]: where it comes from, its allocations and its launches.\n"
-               "trace cat FILE [--launch N] [--cta N] [--warp N]: its events and operations as text.\n\n"
-               "`pagewalk trace record --help`, and so on, says more. A trace is replayed by a run.\n\n"
-               "Example: pagewalk run -m volta -d gpu-mmu -w trace:program.pwt",
+    .usage = "record|convert|export|info|cat …",
+    .summary = "record workloads, convert traces from and for other tools, look into traces",
+    .details =
+        "trace record -w WORKLOAD -o FILE.pwt [--seed N]: record a built-in workload.\n"
+        "trace convert FILE -o FILE.pwt: write what another tool has recorded as a trace of pagewalk's own.\n"
+        "trace export FILE -o FOLDER [--launch N] [--xz]: write a trace as Accel-Sim reads it.\n"
+        "trace info FILE [--json FILE|-] [--long] [--check]: where it comes from, its allocations and its launches.\n"
+        "trace cat FILE [--launch N] [--cta N] [--warp N]: its events and operations as text.\n\n"
+        "`pagewalk trace record --help`, and so on, says more. A trace is replayed by a run.\n\n"
+        "Example: pagewalk run -m volta -d gpu-mmu -w trace:program.pwt",
     .flags = no_flags,
     .run = trace,
 };

@@ -5,23 +5,42 @@
 #include "progress.h"
 
 struct arguments {
+    const char *json;
     uint64_t seed;
-    bool json, quiet;
+    bool quiet, full;
 };
 
 static const struct pw_cli_flag flags[] = {
-    {0, "json", PW_CLI_SWITCH, offsetof(struct arguments, json), NULL, "one JSON object instead of tables"},
+    {0, "json", PW_CLI_TEXT, offsetof(struct arguments, json), "FILE|-", "write it as one JSON object"},
+    {0, "long", PW_CLI_SWITCH, offsetof(struct arguments, full), NULL,
+     "full names of kernels, and in a pipe lines of any length"},
     {0, "seed", PW_CLI_NUMBER, offsetof(struct arguments, seed), "N", "seed of all random numbers (default 1)"},
     {'q', "quiet", PW_CLI_SWITCH, offsetof(struct arguments, quiet), NULL, "no progress bar"},
     {.name = NULL},
 };
+
+struct view {
+    const struct pw_profile *profile;
+    bool full;
+};
+
+static enum pw_status fill(void *context, bool json, struct pw_text *out, struct pw_error *err)
+{
+    const struct view *v = context;
+    if (!json && !v->full)
+        pw_cli_wrap(out);
+    if (json)
+        pw_profile_json(v->profile, out);
+    else
+        pw_profile_table(v->profile, v->full, out);
+    return pw_text_finish(out, err);
+}
 
 static int profile(const struct arguments *a, const char *workload)
 {
     struct pw_cli_progress bar;
     struct pw_profile *p = NULL;
     struct pw_error err = {0};
-    struct pw_text text = pw_cli_text();
     pw_cli_progress_start(&bar, !a->quiet);
     const struct pw_profile_spec spec = {
         .workload = workload,
@@ -34,9 +53,9 @@ static int profile(const struct arguments *a, const char *workload)
     pw_cli_progress_clear(&bar);
     if (status != PW_OK)
         return pw_cli_report(&err);
-    (a->json ? pw_profile_json : pw_profile_table)(p, &text);
+    int code = pw_cli_show(a->json, fill, &(struct view){p, a->full});
     pw_profile_free(p);
-    return pw_cli_print(&text);
+    return code;
 }
 
 static int workload(const struct pw_cli_command *self, int argc, char **argv)
@@ -47,12 +66,13 @@ static int workload(const struct pw_cli_command *self, int argc, char **argv)
         return status;
     if (rest != 1)
         return pw_cli_fail(PW_USER_ERROR, "workload takes one NAME[:k=v]… (`pagewalk list workloads` shows them)");
-    return profile(&a, argv[0]);
+    status = pw_cli_check_json(a.json);
+    return status == PW_OK ? profile(&a, argv[0]) : status;
 }
 
 const struct pw_cli_command pw_cli_workload_command = {
     .name = "workload",
-    .usage = "NAME[:k=v]… [--json] [--seed N]",
+    .usage = "NAME[:k=v]… [--json FILE|-] [--long] [--seed N]",
     .summary = "show what a workload allocates, launches and touches",
     .details = "The program runs without a machine and without time. Pages are of 4 KB, lines of 128 bytes; a page is\n"
                "touched once by each memory instruction that has lanes in it.\n\n"

@@ -15,10 +15,10 @@ build_release() { # [FOLDER MESON-OPTION...]
 
 # small_workloads: a line per workload, its name and the name with a size: large enough to leave the TLBs' reach, small
 # enough that all of them take less than a minute on one core. alu has no memory accesses and nothing to translate. The
-# benchmarks of Mosaic and MASK run at a tenth of their size.
+# benchmarks of Mosaic and MASK run at a tenth of their size. $pagewalk is the program, build/pagewalk by default.
 small_workloads() {
   local name
-  build/pagewalk list workloads --json | python3 -c 'import json, sys; print(*(w["name"] for w in json.load(sys.stdin)), sep="\n")' |
+  "${pagewalk:-build/pagewalk}" list workloads --json - | python3 -c 'import json, sys; print(*(w["name"] for w in json.load(sys.stdin)), sep="\n")' |
     while read -r name; do
       case "$name" in
         trace) ;; # what others have recorded

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+import script
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = pathlib.Path(sys.argv[0]).name
 PAPERS = sorted(path for path in (ROOT / "data" / "claims").glob("*.csv")
@@ -132,10 +134,4 @@ def replace(path, text):
 
 
 def run(main):
-    """Runs a script's main function; Ctrl-C and SIGTERM end it with a line instead of a traceback."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        main()
-    except KeyboardInterrupt:
-        print(f"{TOOL}: interrupted; nothing is written, finished runs are in the store", file=sys.stderr)
-        sys.exit(130)
+    script.run(main, "nothing is written, finished runs are in the store")

@@ -184,6 +184,7 @@ enum outcome execute(struct machine *m, struct warp *w, struct group *g)
         e->is_uniform ? (uniform_guard ? g->lanes : 0) : g->lanes & predicate_mask(w, bits(s.i, 12, 3), bit(s.i, 15));
     m->effect.kind = EFFECT_NONE;
     m->effect.lanes = s.lanes;
+    m->effect.in_shared = 0;
     if (!e->execute)
         return execute_control(&s, g);
     if (s.lanes)

@@ -10,7 +10,8 @@
 #include "image.h"
 #include "warp.h"
 
-enum { SHARED_WINDOW = 1 << 24, SHARED_BYTES = 256 << 10 };
+/* A generic address of shared memory has the window's own upper half, which no address of the host's has. */
+enum { SHARED_WINDOW = 1 << 24, SHARED_BYTES = 256 << 10, SHARED_WINDOW_HIGH = 1 << 20 };
 
 enum effect_kind { EFFECT_NONE, EFFECT_LOAD, EFFECT_STORE, EFFECT_SHARED, EFFECT_BARRIER, EFFECT_EXIT };
 
@@ -18,6 +19,7 @@ enum effect_kind { EFFECT_NONE, EFFECT_LOAD, EFFECT_STORE, EFFECT_SHARED, EFFECT
 struct effect {
     enum effect_kind kind; /* load and store: of global memory */
     uint32_t lanes;        /* that did it */
+    uint32_t in_shared;    /* further lanes, whose generic addresses are those of shared memory */
     uint32_t bytes;        /* per lane */
     uint64_t addresses[LANES];
 };

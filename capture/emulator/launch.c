@@ -77,6 +77,16 @@ static struct group *runnable(struct warp *w)
     return NULL;
 }
 
+/* Of a generic access the part in shared memory comes before that in global memory, as on a GPU. */
+static void observe(const struct observer *o, uint32_t cta, uint32_t warp, uint32_t pc, const struct effect *e)
+{
+    struct effect in_shared = {.kind = EFFECT_SHARED, .lanes = e->in_shared};
+    if (in_shared.lanes)
+        o->executed(o->context, cta, warp, pc, &in_shared);
+    if (e->kind != EFFECT_NONE && e->lanes)
+        o->executed(o->context, cta, warp, pc, e);
+}
+
 static void run_warp(struct machine *m, const struct cta *cta, uint32_t index, struct counts *c,
                      const struct observer *o)
 {
@@ -86,8 +96,8 @@ static void run_warp(struct machine *m, const struct cta *cta, uint32_t index, s
         if (execute(m, w, g) == OUTCOME_NEXT)
             g->pc++;
         count_instruction(c, &m->effect);
-        if (o && m->effect.kind != EFFECT_NONE && m->effect.lanes)
-            o->executed(o->context, cta->number, index, pc, &m->effect);
+        if (o)
+            observe(o, cta->number, index, pc, &m->effect);
     }
 }
 

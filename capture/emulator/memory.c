@@ -1,4 +1,4 @@
-/* Loads and stores. A generic load (0x180) is one of global memory: these programs point to nothing else. */
+/* Loads and stores. Of generic ones each lane accesses what its own address belongs to. */
 #include "operands.h"
 
 #include <string.h>
@@ -44,7 +44,8 @@ static uint64_t global_address(const struct state *s, uint32_t lane)
     return (wide ? get64(s, r, lane) : get(s, r, lane)) + (uint64_t)signed_offset(s->i);
 }
 
-static void global_access(struct state *s, enum effect_kind kind)
+/* Of global memory, or through generic addresses. */
+static void access(struct state *s, enum effect_kind kind, bool generic)
 {
     uint32_t type = bits(s->i, 73, 3);
     struct effect *e = &s->m->effect;
@@ -55,11 +56,16 @@ static void global_access(struct state *s, enum effect_kind kind)
         uint64_t address = e->addresses[lane] = global_address(s, lane);
         void *at;
         memcpy(&at, &address, sizeof at);
+        if (generic && address >> 32 == SHARED_WINDOW_HIGH) {
+            at = shared_at(s, address, e->bytes);
+            e->in_shared |= 1U << lane;
+        }
         if (kind == EFFECT_LOAD)
             load_value(s, lane, at, type);
         else
             store_value(s, lane, at, type);
     }
+    e->lanes &= ~e->in_shared;
 }
 
 static uint64_t shared_address(const struct state *s, uint32_t lane, uint32_t uniform_at)
@@ -97,20 +103,25 @@ static void constant_load(struct state *s)
 
 static void global_load(struct state *s)
 {
-    global_access(s, EFFECT_LOAD);
+    access(s, EFFECT_LOAD, false);
 }
 
 static void global_store(struct state *s)
 {
-    global_access(s, EFFECT_STORE);
+    access(s, EFFECT_STORE, false);
+}
+
+static void generic_load(struct state *s)
+{
+    access(s, EFFECT_LOAD, true);
+}
+
+static void generic_store(struct state *s)
+{
+    access(s, EFFECT_STORE, true);
 }
 
 const struct operation memory_operations[] = {
-    {0x180, global_load},
-    {0x181, global_load},
-    {0x182, constant_load},
-    {0x184, shared_load},
-    {0x186, global_store},
-    {0x188, shared_store},
-    {0, NULL},
+    {0x180, generic_load},  {0x181, global_load},  {0x182, constant_load}, {0x184, shared_load},
+    {0x185, generic_store}, {0x186, global_store}, {0x188, shared_store},  {0, NULL},
 };

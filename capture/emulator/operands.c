@@ -74,13 +74,15 @@ uint32_t bytes_of_type(uint32_t type)
 
 uint32_t special_register(const struct state *s, uint32_t index, uint32_t lane)
 {
-    enum { LANE = 0x00, THREAD = 0x21, CTA = 0x25, CTA_OF_CLUSTER = 0x88, ZERO = 0xff };
+    enum { LANE = 0x00, THREAD = 0x21, CTA = 0x25, WINDOW_HIGH = 0x2f, CTA_OF_CLUSTER = 0x88, ZERO = 0xff };
     if (index == LANE)
         return lane;
     if (index >= THREAD && index < THREAD + 3)
         return s->w->thread[lane][index - THREAD];
     if (index >= CTA && index < CTA + 3)
         return s->w->cta[index - CTA];
+    if (index == WINDOW_HIGH)
+        return SHARED_WINDOW_HIGH;
     if (index == CTA_OF_CLUSTER || index == ZERO)
         return 0;
     unknown(s, "special register");

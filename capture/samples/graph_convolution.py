@@ -2,7 +2,7 @@
 
 import torch
 
-from recording import check, recorded
+from recording import check, record
 
 NODES, EDGES, WIDTH = 16384, 65536, 32
 
@@ -38,7 +38,7 @@ with torch.no_grad():
     on_gpu = ends.cuda(), features.cuda()
     convolve = layer()
     convolve(*on_gpu)
-    with recorded():
+    with record("graph_convolution"):
         result = convolve(*on_gpu)
     different = ends[:, ends[0] != ends[1]]  # GCNConv has one loop at each node
     check(result, by_hand(different, features, weight))

@@ -2,7 +2,7 @@
 
 import torch
 
-from recording import check, recorded
+from recording import check, record
 
 SEQUENCES, PAGES, PAGE, WIDTH, POOL = 8, 32, 16, 128, 8192
 
@@ -20,6 +20,6 @@ keys, values = (torch.randn(POOL, PAGE, WIDTH, device="cuda") for _ in range(2))
 table = torch.randperm(POOL)[: SEQUENCES * PAGES].view(SEQUENCES, PAGES).cuda()
 query = torch.randn(SEQUENCES, WIDTH, device="cuda")
 attend(query, keys, values, table)
-with recorded():
+with record("paged_attention"):
     result = attend(query, keys, values, table)
 check(result, attend(query.cpu(), keys.cpu(), values.cpu(), table.cpu()))

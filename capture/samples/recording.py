@@ -1,24 +1,11 @@
-"""Says to the recorder where the part of a program is that a trace is to hold (pagewalk-capture --paused)."""
+"""What the samples share: the part that a trace is to hold (pagewalk-capture --paused), and a check of results."""
 
-import contextlib
-import ctypes
-import os
+import sys
+from pathlib import Path
 
-import torch
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-
-@contextlib.contextmanager
-def recorded():
-    """What runs inside is recorded, if the program runs under pagewalk-capture; else it just runs."""
-    path = os.environ.get("CUDA_INJECTION64_PATH", "")
-    recorder = ctypes.CDLL(path) if path.endswith("libpagewalk-capture.so") else None
-    torch.cuda.synchronize()
-    if recorder:
-        recorder.pagewalk_capture_resume()
-    yield
-    torch.cuda.synchronize()
-    if recorder:
-        recorder.pagewalk_capture_pause()
+from pagewalk_capture import named, record, record_layer  # noqa: E402, F401
 
 
 def check(got, expected, tolerance=1e-2):

@@ -2,7 +2,7 @@
 
 import torch
 
-from recording import check, recorded
+from recording import check, record
 
 ROWS, COLUMNS, ENTRIES, WIDTH = 16384, 16384, 131072, 16
 
@@ -13,6 +13,6 @@ sparse = torch.sparse_coo_tensor(torch.stack([rows, columns]), torch.randn(ENTRI
 dense = torch.randn(COLUMNS, WIDTH)
 on_gpu = sparse.cuda().to_sparse_csr(), dense.cuda()
 on_gpu[0] @ on_gpu[1]
-with recorded():
+with record("sparse_product"):
     result = on_gpu[0] @ on_gpu[1]
 check(result, torch.sparse.mm(sparse, dense))

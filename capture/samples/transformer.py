@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional
 
-from recording import check, recorded
+from recording import check, record
 
 BATCH, CONTEXT, WIDTH, HEADS = 4, 512, 512, 8
 
@@ -34,7 +34,7 @@ with torch.no_grad():
     keys, values = (c.cuda() for c in cache)
     x = token.cuda()
     decode(x, keys, values, CONTEXT - 2, weights)
-    with recorded():
+    with record("transformer"):
         result = decode(x, keys, values, CONTEXT - 1, weights)
     on_gpu = [keys.cpu(), values.cpu()]
     check(result, decode(token, on_gpu[0], on_gpu[1], CONTEXT - 1, on_host))

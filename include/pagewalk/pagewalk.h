@@ -28,6 +28,7 @@ struct pw_progress {
     uint64_t cycles, warp_instructions;
     double wall_seconds;
     const char *kernel;
+    const char *phase; /* what goes before the run itself, such as "first pass"; NULL: the run */
 };
 
 /* Numbers that are 0 and pointers that are NULL mean the default. */

@@ -165,7 +165,9 @@ uint64_t pw_stream_now(const struct pw_stream *s);
 /* Operations that have been pushed and are not complete: not issued, or a load whose data has not come. */
 uint64_t pw_stream_outstanding(const struct pw_stream *s);
 
-/* Everything before cycle `until` happens; the present cycle at least. */
+/* Everything before cycle `until` happens; the present cycle at least. How far ahead that is does not matter where
+ * nothing is under way, but with sim.snapshots, which are taken one by one. Time ends where the machine's clocks are no
+ * longer exact, as the message says: after 10^10 cycles or more, 10^14 at most machines. */
 enum pw_status pw_stream_advance(struct pw_stream *s, uint64_t until, struct pw_error *err);
 /* The same, but time stops in the cycle in which an operation with `report` completes, before the next one does. At
  * once if a completion has not been taken. With UINT64_MAX it stops with the last completion of all too, or at once if

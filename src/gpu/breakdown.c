@@ -5,6 +5,7 @@
  * noted later takes its place. */
 #include "gpu/breakdown.h"
 
+#include "gpu/blocked.h"
 #include "gpu/gpu_internal.h"
 #include "sim/host_memory.h"
 
@@ -14,7 +15,8 @@
 struct warp_clock {
     pw_cycle started;
     pw_cycle since;  /* the present state began, or will begin */
-    uint64_t full;   /* of a ready warp: cycles since then in which the load-store unit had no room for it */
+    uint64_t full;   /* of a ready warp: cycles since then in which the load-store unit had no room for it, */
+    uint64_t behind; /* and those of them in which the unit was blocked by a translation */
     uint64_t paused; /* cycles of pauses up to then, or up to its last issue */
 };
 
@@ -40,9 +42,10 @@ struct pw_breakdown {
     struct load_way *ways;             /* by SM, slot and place of the load */
     struct pw_miss_history *histories; /* by SM and miss register */
     struct lsu_head *heads;            /* by SM */
-    /* By SM (where instructions go one at a time, the first for all): when its load-store unit became full. */
-    pw_cycle *full_since; /* PW_NEVER: there is room */
-    uint64_t paused;      /* cycles of all pauses, that of the last counted to its end */
+    /* By SM (where instructions go one at a time, the first for all), of its load-store unit: */
+    struct pw_blocked *blocked; /* while its head waits for a translation */
+    pw_cycle *full_since;       /* when it became full; PW_NEVER: there is room */
+    uint64_t paused;            /* cycles of all pauses, that of the last counted to its end */
 };
 
 static const char *const names[] = {
@@ -73,8 +76,9 @@ enum pw_status pw_breakdown_create(const struct pw_gpu_config *config, unsigned 
     b->ways = pw_host_memory((size_t)b->sms * b->warps * b->loads, sizeof *b->ways);
     b->histories = calloc((size_t)b->sms * b->misses, sizeof *b->histories);
     b->heads = calloc(b->sms, sizeof *b->heads);
+    b->blocked = calloc(b->sms, sizeof *b->blocked);
     b->full_since = calloc(b->sms, sizeof *b->full_since);
-    if (!b->times || !b->clocks || !b->ways || !b->histories || !b->heads || !b->full_since)
+    if (!b->times || !b->clocks || !b->ways || !b->histories || !b->heads || !b->blocked || !b->full_since)
         return pw_fail_memory(err, "breakdown");
     for (uint32_t i = 0; i < b->sms; i++)
         b->full_since[i] = PW_NEVER;
@@ -89,11 +93,14 @@ void pw_breakdown_destroy(struct pw_breakdown *b)
         pw_miss_history_free(&b->histories[i]);
     for (uint32_t i = 0; b->heads && i < b->sms; i++)
         pw_miss_history_free(&b->heads[i].history);
+    for (uint32_t i = 0; b->blocked && i < b->sms; i++)
+        pw_blocked_free(&b->blocked[i]);
     free(b->times);
     free(b->clocks);
     pw_host_memory_free(b->ways);
     free(b->histories);
     free(b->heads);
+    free(b->blocked);
     free(b->full_since);
     free(b);
 }
@@ -149,6 +156,17 @@ static struct pw_miss_history *history_of_page(const struct pw_sm *sm, uint64_t 
 {
     struct pw_fault_wait *wait = pw_fault_wait_find(&sm->fault_waits, page);
     return wait ? &wait->history : history_of(sm, pw_mshr_find(&sm->tlb_mshr, page));
+}
+
+/* Where instructions go one at a time, all SMs wait for the same one. */
+static uint32_t unit_of(const struct pw_sm *sm)
+{
+    return sm->gpu->config.sm.serial ? 0 : sm->id;
+}
+
+static struct pw_blocked *blocked_of(const struct pw_sm *sm)
+{
+    return &sm->gpu->breakdown->blocked[unit_of(sm)];
 }
 
 static struct pw_warp_times *times_of(const struct pw_sm *sm)
@@ -229,13 +247,14 @@ void pw_breakdown_issue(struct pw_sm *sm, uint32_t slot, pw_cycle now)
         compute ? pw_sm_result_wait(sm, count, last) : 0; /* after the cycle in which the last one issues */
     uint64_t rest = now - c->since - c->full, paused = g->breakdown->paused - c->paused;
     paused = paused < rest ? paused : rest;
-    t->cycles[PW_TIME_LSU_FULL] += c->full;
+    t->cycles[PW_TIME_LSU_FULL] += c->full - c->behind;
+    t->cycles[PW_TIME_LSU_FULL_TLB] += c->behind;
     t->cycles[PW_TIME_PAUSED] += paused;
     t->cycles[PW_TIME_NOT_CHOSEN] += rest - paused;
     t->cycles[PW_TIME_ISSUE] += count;
     t->cycles[PW_TIME_DEPENDENCY] += result;
     t->resident += now - c->since + count + result;
-    c->full = 0;
+    c->full = c->behind = 0;
     c->paused = g->breakdown->paused;
     c->since = now + count + result;
     if (op->kind == PW_OP_EXIT)
@@ -279,13 +298,14 @@ static void charge_full(struct pw_sm *sm, pw_cycle from, pw_cycle to)
     for (uint64_t slots = ready & sm->memory_next; slots; slots &= slots - 1) {
         struct warp_clock *c = clock_of(sm, (uint32_t)__builtin_ctzll(slots));
         c->full += part(c->since, from, to);
+        c->behind += pw_blocked_within(blocked_of(sm), c->since > from ? c->since : from, to);
     }
 }
 
 void pw_breakdown_room(struct pw_sm *sm, pw_cycle now)
 {
     struct pw_gpu *g = sm->gpu;
-    pw_cycle *since = &g->breakdown->full_since[g->config.sm.serial ? 0 : sm->id];
+    pw_cycle *since = &g->breakdown->full_since[unit_of(sm)];
     if (!pw_lsu_has_room(sm)) {
         *since = *since == PW_NEVER ? now : *since;
         return;
@@ -296,6 +316,36 @@ void pw_breakdown_room(struct pw_sm *sm, pw_cycle now)
     else if (*since < now)
         charge_full(sm, *since, now);
     *since = PW_NEVER;
+}
+
+/* The first cycle of an SM's warps that can still be charged for a wait in the load-store unit. */
+static pw_cycle oldest_wait(const struct pw_sm *sm, pw_cycle now)
+{
+    pw_cycle oldest = now, full = sm->gpu->breakdown->full_since[unit_of(sm)];
+    for (uint32_t slot = 0; slot < sm->gpu->config.sm.warps; slot++)
+        if (sm->warps[slot].state == PW_WARP_LOADS && clock_of(sm, slot)->since < oldest)
+            oldest = clock_of(sm, slot)->since;
+    return full < oldest ? full : oldest;
+}
+
+/* The head of the queue waits for a translation from now on. */
+static void block(struct pw_sm *sm, pw_cycle now)
+{
+    const struct pw_gpu *g = sm->gpu;
+    struct pw_blocked *b = blocked_of(sm);
+    if (!pw_blocked_has_room(b)) {
+        pw_cycle oldest = now;
+        for (uint32_t i = 0; i < g->config.sm.count; i++)
+            if (unit_of(&g->sms[i]) == unit_of(sm)) {
+                pw_cycle one = oldest_wait(&g->sms[i], now);
+                oldest = one < oldest ? one : oldest;
+            }
+        if (!pw_blocked_make_room(b, oldest)) {
+            pw_events_out_of_memory(g->wiring.events);
+            return;
+        }
+    }
+    pw_blocked_begin(b, now);
 }
 
 void pw_breakdown_lsu_waits(struct pw_sm *sm, bool replay, pw_cycle now)
@@ -309,6 +359,10 @@ void pw_breakdown_lsu_waits(struct pw_sm *sm, bool replay, pw_cycle now)
     bool translated = sm->lsu.wait == PW_LSU_L1_MSHR || sm->lsu.wait == PW_LSU_STORES;
     note(sm, &head->history, translated ? PW_TIME_DATA : PW_TIME_L1_TLB, now);
     head->waits_since = now;
+    if (translated)
+        pw_blocked_end(blocked_of(sm), now);
+    else
+        block(sm, now);
 }
 
 /* A line of a load has its translation; returns its way, to be filled in, or NULL: its warp does not wait. */
@@ -325,6 +379,13 @@ static struct load_way *begin_way(struct pw_sm *sm, uint32_t owner, enum pw_warp
     return way;
 }
 
+/* A line waited in the queue from `since` until it was tried, behind others that waited for translations or did not. */
+static void queued(const struct pw_sm *sm, pw_cycle since, pw_cycle tried, uint64_t *parts)
+{
+    parts[PW_TIME_LSU_TLB] = pw_blocked_within(blocked_of(sm), since, tried);
+    parts[PW_TIME_LSU] = part(since, 0, tried) - parts[PW_TIME_LSU_TLB];
+}
+
 void pw_breakdown_entered(struct pw_sm *sm, uint32_t owner, pw_cycle now)
 {
     struct pw_miss_history *h = &sm->gpu->breakdown->heads[sm->id].history;
@@ -333,10 +394,12 @@ void pw_breakdown_entered(struct pw_sm *sm, uint32_t owner, pw_cycle now)
         struct load_way *way = begin_way(sm, owner, PW_TIME_L1_TLB, now, entered);
         pw_cycle since = clock_of(sm, owner >> 16)->since;
         if (way) {
-            way->parts[PW_TIME_LSU] = part(since, 0, tried);
+            queued(sm, since, tried, way->parts);
             cut(h, since, tried, now, way->parts);
         }
     }
+    if (h->count)
+        pw_blocked_end(blocked_of(sm), now);
     h->count = 0;
 }
 
@@ -352,6 +415,7 @@ uint32_t pw_breakdown_parked(struct pw_sm *sm, pw_cycle *joined)
 {
     struct lsu_head *head = &sm->gpu->breakdown->heads[sm->id];
     struct pw_miss_history *h = &head->history;
+    pw_blocked_end(blocked_of(sm), *joined);
     *joined = sm->lsu.stalled ? head->waits_since : *joined;
     pw_cycle tried = h->count ? h->steps[0].from : *joined;
     h->count = 0;
@@ -401,7 +465,7 @@ static void parked_way(struct pw_sm *sm, const struct pw_miss_history *h, const 
     pw_cycle joined = now - (uint32_t)((uint32_t)now - r->since);
     pw_cycle tried = joined - r->waited;
     pw_cycle looked_up = joined + sm->gpu->config.l1_tlb.tlb.latency;
-    way->parts[PW_TIME_LSU] = part(since, 0, tried);
+    queued(sm, since, tried, way->parts);
     way->parts[PW_TIME_L1_TLB] = part(since, tried, looked_up < now ? looked_up : now);
     cut(h, since, looked_up, now, way->parts);
 }
@@ -419,4 +483,5 @@ void pw_breakdown_translated(struct pw_sm *sm, uint64_t page, const struct pw_tl
     for (uint32_t i = 0; i < h->count; i++)
         note(sm, &lsu->history, h->steps[i].time, h->steps[i].from > looked_up ? h->steps[i].from : looked_up);
     note(sm, &lsu->history, PW_TIME_LSU, now);
+    pw_blocked_end(blocked_of(sm), now);
 }

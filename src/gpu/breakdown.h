@@ -9,6 +9,13 @@
  * nothing, so nothing is kept of it: parts are cut out of a miss's history when its translation comes, for warps that
  * wait by then.
  *
+ * The queue of the load-store unit is not a cause. It goes on only when its head does, so an instruction in it, or one
+ * that it has no room for, waits for whatever the head waits for: from the first time that the head is tried and has to
+ * wait for its translation until it goes on or has been given it, they wait behind a translation (LSU_TLB,
+ * LSU_FULL_TLB). These have states of their own and are not added to L1 TLB, walk and so on. The head waits as a rule
+ * for a miss register of the L1 TLB, so all would be L1 TLB, and a reader would look for the cause there instead of in
+ * the latency of the misses that hold the registers. Lines that are replayed meanwhile do not interrupt such a wait.
+ *
  * Time counts when a state ends, so a wait that spans the border of a window counts in the later one; issue slots count
  * in their own cycles (snapshot.c). The breakdown has no influence on the simulation; without it, the simulation has
  * one branch per issue and per line. */
@@ -29,7 +36,9 @@
     X(DEPENDENCY, "dependency", "Those in which it waits for the result of its arithmetic.")                           \
     X(BARRIER, "barrier", "Those in which it waits at a barrier.")                                                     \
     X(LSU_FULL, "lsu_full", "Those in which the load-store unit has no room for its instruction.")                     \
+    X(LSU_FULL_TLB, "lsu_full_tlb", "Those in which it has none because the head of its queue waits for translation.") \
     X(LSU, "lsu", "Those in which a load that it waits for queues up in the load-store unit.")                         \
+    X(LSU_TLB, "lsu_tlb", "Those in which the load queues up there behind a line that waits for its translation.")     \
     X(L1_TLB, "l1_tlb", "Those in which the load is looked up in the L1 TLB or waits for a miss register there.")      \
     X(L2_TLB, "l2_tlb", "Those to, in and from the L2 TLB, waits for its ports and miss registers included.")          \
     X(WALK_QUEUE, "walk_queue", "Those in which a page walk for the load waits for a walker.")                         \

@@ -1,4 +1,4 @@
-/* Who waits for whom in a GPU, for the report of a run that has come to a halt. */
+/* Whether a GPU gets on, and who waits for whom in it: for the report of a run that has come to a halt. */
 #include "gpu/gpu_internal.h"
 
 #include <stdio.h>
@@ -19,6 +19,14 @@ static size_t describe_sm(const struct pw_sm *sm, char *out, size_t capacity)
                      states[PW_WARP_DEPENDENCY], states[PW_WARP_LOADS], states[PW_WARP_BARRIER], states[PW_WARP_ASLEEP],
                      lsu_waits[sm->lsu.wait], sm->lsu.count, sm->tlb_mshr.in_use, sm->l1_mshr.in_use);
     return n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity;
+}
+
+uint64_t pw_gpu_lines_ended(const struct pw_gpu *g)
+{
+    uint64_t issued = 0;
+    for (unsigned i = 0; i < g->wiring.apps; i++)
+        issued += g->counters[i].lines;
+    return issued - g->lines_outstanding;
 }
 
 void pw_gpu_describe(const struct pw_gpu *g, char *out, size_t capacity)

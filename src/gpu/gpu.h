@@ -255,6 +255,9 @@ enum pw_border {
 /* Brings counters of time up to date: afterwards they have what happened before `now`, the present cycle. */
 void pw_gpu_bring_up_to_date(struct pw_gpu *g, pw_cycle now, enum pw_border border);
 
+/* Lines of memory instructions that have had their data, or have been stored. */
+uint64_t pw_gpu_lines_ended(const struct pw_gpu *g);
+
 /* Says who waits for whom. */
 void pw_gpu_describe(const struct pw_gpu *g, char *out, size_t capacity);
 

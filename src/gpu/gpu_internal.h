@@ -328,7 +328,6 @@ void pw_l1_reply(void *gpu, struct pw_request *r, pw_cycle now);
 void pw_l1_stored(void *gpu, struct pw_request *r, pw_cycle now);
 /* One line of a load has its data at time `at`. */
 void pw_l1_line_done(struct pw_sm *sm, uint32_t owner, pw_cycle at, pw_cycle now);
-void pw_gpu_line_finished(struct pw_gpu *g, pw_cycle now);
 
 static inline uint32_t pw_physical_line(const struct pw_gpu *g, pw_pfn first_frame, uint64_t vaddr_line)
 {

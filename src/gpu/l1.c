@@ -29,15 +29,20 @@ const struct pw_option pw_l1d_options[] = {
      false},
     {0}};
 
-void pw_gpu_line_finished(struct pw_gpu *g, pw_cycle now)
+/* A line of this SM has come to its end. Under sm.serial the last line of a memory instruction makes room for the next
+ * one, of any SM: they are asked in turn, from the one behind this on, for the first one asked mostly takes it. */
+static void line_finished(struct pw_sm *sm, pw_cycle now)
 {
+    struct pw_gpu *g = sm->gpu;
     if (--g->lines_outstanding || !g->config.sm.serial)
         return;
     if (g->breakdown)
-        pw_breakdown_room(&g->sms[0], now);
-    for (uint32_t i = 0; i < g->config.sm.count; i++)
-        if (g->sms[i].lsu.wanted)
-            pw_sm_lsu_has_room(&g->sms[i], now);
+        pw_breakdown_room(sm, now);
+    for (uint32_t i = 0, next = sm->id; i < g->config.sm.count; i++) {
+        next = next + 1 == g->config.sm.count ? 0 : next + 1;
+        if (g->sms[next].lsu.wanted)
+            pw_sm_lsu_has_room(&g->sms[next], now);
+    }
 }
 
 static void load_complete_event(void *object, uint64_t owner, pw_cycle now)
@@ -58,7 +63,7 @@ void pw_l1_line_done(struct pw_sm *sm, uint32_t owner, pw_cycle at, pw_cycle now
         else
             pw_sm_load_complete(sm, owner, now);
     }
-    pw_gpu_line_finished(g, now);
+    line_finished(sm, now);
 }
 
 /* Sends a request to the L2; `e` is the miss register that waits for the answer, if one does. */
@@ -218,6 +223,6 @@ void pw_l1_stored(void *gpu, struct pw_request *r, pw_cycle now)
     pw_gpu_drop_frame(g, r->line, now);
     pw_request_give(&g->pool, r);
     pw_lsu_resume(sm, PW_LSU_STORES, now);
-    pw_gpu_line_finished(g, now);
+    line_finished(sm, now);
     pw_gpu_launch_maybe_done(g, sm->app, now);
 }

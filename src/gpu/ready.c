@@ -25,9 +25,32 @@ static pw_cycle look(void *gpu, pw_cycle now)
     return pw_epoch_end(now, PERIOD);
 }
 
+/* Looks at `first` and every PERIOD cycles from then on that come before `time`, of `looks` in all. */
+static uint64_t looks_before(pw_cycle time, pw_cycle first, uint64_t looks)
+{
+    uint64_t before = time > first ? (time - 1 - first) / PERIOD + 1 : 0;
+    return before < looks ? before : looks;
+}
+
+/* Nothing issues, so what is ready stays so; only schedulers become free, and a pause ends. */
+static void rest(void *gpu, pw_cycle first, uint64_t looks)
+{
+    struct pw_gpu *g = gpu;
+    uint64_t paused = looks_before(g->paused_until, first, looks);
+    for (uint32_t i = 0; i < g->config.sm.count; i++)
+        for (uint32_t k = 0; g->sms[i].app != PW_NO_APP && k < g->config.sm.schedulers; k++) {
+            const struct pw_scheduler *s = &g->sms[i].schedulers[k];
+            uint64_t *warps = &g->ready.warps[g->sms[i].app], busy = looks_before(s->free, first, looks);
+            *warps += looks * (unsigned)__builtin_popcountll(s->ready);
+            if (s->resident && s->last != PW_NO_WARP && !(s->ready >> s->last & 1) && busy > paused)
+                *warps += busy - paused;
+        }
+    g->ready.looks += looks;
+}
+
 void pw_gpu_begin(struct pw_gpu *g)
 {
-    g->ready.epochs = (struct pw_epochs){g->wiring.events, g, look};
+    g->ready.epochs = (struct pw_epochs){g->wiring.events, g, look, rest};
     pw_epochs_begin(&g->ready.epochs, g->wiring.events->now + PERIOD);
     if (g->deltas)
         pw_tlb_deltas_begin(g->deltas);

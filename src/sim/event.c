@@ -295,6 +295,14 @@ uint64_t pw_events_run(struct pw_events *q, pw_cycle limit, volatile bool *stop)
     return ran / sizeof(struct pw_event);
 }
 
+void pw_events_leap(struct pw_events *q, pw_cycle limit, volatile bool *stop)
+{
+    assert(pw_events_asleep(q));
+    q->rests = limit;
+    pw_events_run(q, limit, stop);
+    q->rests = 0;
+}
+
 static size_t pending_in(const struct pw_bucket *b)
 {
     const struct pw_event_block *block = b->first;

@@ -56,13 +56,29 @@ bool pw_policy_own_name(const char *option, const char *own, char *out, size_t c
     return written >= 0 && (size_t)written < capacity;
 }
 
+void pw_policy_rests(void *state, uint64_t calls)
+{
+    (void)state, (void)calls;
+}
+
+/* Makes the calls at `first` and then every `length` cycles before `until`; returns the time of the next one. */
+static pw_cycle rest(struct pw_epochs *e, pw_cycle first, pw_cycle length, pw_cycle until)
+{
+    uint64_t calls = (until - 1 - first) / length + 1;
+    e->rest(e->object, first, calls);
+    return first + calls * length;
+}
+
 static void epoch_over(void *object, uint64_t argument, pw_cycle now)
 {
     (void)argument;
     struct pw_epochs *e = object;
     e->events->epochs--;
+    e->events->single -= !e->rest;
     pw_cycle next = e->call ? e->call(e->object, now) : PW_NEVER;
     assert(next > now);
+    if (next < e->events->rests)
+        next = rest(e, next, next - now, e->events->rests);
     if (next != PW_NEVER)
         pw_epochs_begin(e, next);
 }
@@ -70,6 +86,7 @@ static void epoch_over(void *object, uint64_t argument, pw_cycle now)
 void pw_epochs_begin(struct pw_epochs *e, pw_cycle first)
 {
     e->events->epochs++;
+    e->events->single += !e->rest;
     pw_events_post(e->events, first, epoch_over, e, 0);
 }
 

@@ -62,6 +62,9 @@ struct pw_policy {
      * the next call, or PW_NEVER. Nothing may wait for it: a run in which nothing else is left to happen has come to a
      * halt. */
     pw_cycle (*epoch)(void *state, pw_cycle now);
+    /* NULL, or does after a call of `epoch` what so many further ones, at least one, would do while nothing happens:
+     * time can go on very far then. All epochs have one length. Where it is NULL every call is made. */
+    void (*rest)(void *state, uint64_t calls);
     const struct pw_policy_cost *cost; /* NULL, or what it takes in hardware (sim/cost.h) */
 };
 
@@ -110,7 +113,13 @@ struct pw_epochs {
     struct pw_events *events;
     void *object;
     pw_cycle (*call)(void *object, pw_cycle now); /* returns the time of the next call, or PW_NEVER */
+    /* NULL, or makes so many calls, of which the first would be at `first` and the others as far behind each other as
+     * it is behind the last call: nothing happens meanwhile. */
+    void (*rest)(void *object, pw_cycle first, uint64_t calls);
 };
+
+/* For the `rest` of a policy whose epochs change nothing when nothing has happened in them. */
+void pw_policy_rests(void *state, uint64_t calls);
 
 /* Calls at `first` for the first time. The struct must outlive the events. */
 void pw_epochs_begin(struct pw_epochs *e, pw_cycle first);
@@ -118,7 +127,8 @@ void pw_epochs_begin(struct pw_epochs *e, pw_cycle first);
 /* There are no further calls, so that what is left in a machine can come to rest. */
 void pw_epochs_end(struct pw_epochs *e);
 
-/* The end of the epoch that `now` lies in, where epochs are so long and the first began at 0. */
+/* The end of the epoch that `now` lies in, where epochs are so long and the first began at 0. Time ends long before
+ * that could overflow (pw_stream_advance). */
 static inline pw_cycle pw_epoch_end(pw_cycle now, pw_cycle length)
 {
     return (now / length + 1) * length;

@@ -147,11 +147,18 @@ static pw_cycle epoch(void *object, pw_cycle now)
     return i->use->policy->epoch(i->state, now);
 }
 
+static void rest(void *object, pw_cycle first, uint64_t calls)
+{
+    (void)first;
+    const struct pw_policy_instance *i = object;
+    i->use->policy->rest(i->state, calls);
+}
+
 void pw_policies_begin(struct pw_policies *all, struct pw_events *events)
 {
     for (struct pw_policy_use *u = all->first; u; u = u->next)
         for (struct pw_policy_instance *i = u->policy->epoch ? u->instances : NULL; i; i = i->next) {
-            i->epochs = (struct pw_epochs){events, i, epoch};
+            i->epochs = (struct pw_epochs){events, i, epoch, u->policy->rest ? rest : NULL};
             pw_epochs_begin(&i->epochs, events->now);
         }
 }

@@ -24,9 +24,13 @@ size_t pw_utf8_length(const char *string)
     return valid ? length : 0;
 }
 
-size_t pw_utf8_printable_length(const char *string)
+bool pw_utf8_is_control(const char *string)
 {
     const unsigned char *s = (const unsigned char *)string;
-    bool control = s[0] < ' ' || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
-    return control ? 0 : pw_utf8_length(string);
+    return s[0] < ' ' || s[0] == 0x7f || (s[0] == 0xc2 && (s[1] & 0xe0) == 0x80);
+}
+
+size_t pw_utf8_printable_length(const char *string)
+{
+    return pw_utf8_is_control(string) ? 0 : pw_utf8_length(string);
 }

@@ -12,4 +12,7 @@ size_t pw_utf8_length(const char *s);
 /* As pw_utf8_length, and 0 for control characters too, those of two bytes included: a terminal obeys them. */
 size_t pw_utf8_printable_length(const char *s);
 
+/* Whether a control character begins at `s`, of one byte or of two. */
+bool pw_utf8_is_control(const char *s);
+
 #endif

@@ -269,7 +269,7 @@ void pw_apps_start(struct pw_system *s)
     if (s->stop)
         return;
     unsigned app = 0;
-    enum pw_status status = s->uvm ? pw_uvm_start(s->uvm, &err) : PW_OK;
+    enum pw_status status = s->uvm ? pw_uvm_start(s->uvm, s->data_pages, &err) : PW_OK;
     for (unsigned i = 0; status == PW_OK && s->uvm && i < s->app_count; i++)
         pw_paging_send_wanted(&s->apps[i]);
     if (status == PW_OK)

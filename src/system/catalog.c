@@ -15,11 +15,13 @@ static enum pw_status describe_visit(void *context, const char *key, const char 
 {
     (void)line;
     struct pw_catalog_description *d = context;
-    char *target = !strcmp(key, "summary")   ? d->summary
-                   : !strcmp(key, "aliases") ? d->aliases
-                   : !strcmp(key, "assumed") ? d->assumed
-                   : !strcmp(key, "base")    ? d->base
-                                             : NULL;
+    char *target = !strcmp(key, "summary")      ? d->summary
+                   : !strcmp(key, "aliases")    ? d->aliases
+                   : !strcmp(key, "assumed")    ? d->assumed
+                   : !strcmp(key, "base")       ? d->base
+                   : !strcmp(key, "devices")    ? d->devices
+                   : !strcmp(key, "nearest_to") ? d->nearest_to
+                                                : NULL;
     if (!target)
         return PW_OK;
     if (strlen(value) >= PW_DESCRIPTION_CAPACITY)

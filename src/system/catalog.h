@@ -4,7 +4,8 @@
  * configs/designs/NAME.yaml are embedded at build time, so that the program needs no data folder. A name that contains
  * a '/' or ends in ".yaml" is read as a file. Some keys describe the file: `summary`, `aliases` (names separated by
  * spaces), `assumed` (what of the modelled hardware is a guess), `base` (the machine or design that this one changes: a
- * name, or a path relative to the file). Every other key is an option. */
+ * name, or a path relative to the file), `devices` and `nearest_to` (graphics cards: recorded_machine.h). Every other
+ * key is an option. */
 #ifndef PW_SYSTEM_CATALOG_H
 #define PW_SYSTEM_CATALOG_H
 
@@ -44,6 +45,7 @@ enum pw_status pw_catalog_apply_designs(struct pw_options *o, const char *names,
 struct pw_catalog_description {
     char summary[PW_DESCRIPTION_CAPACITY], aliases[PW_DESCRIPTION_CAPACITY], assumed[PW_DESCRIPTION_CAPACITY];
     char base[PW_DESCRIPTION_CAPACITY];
+    char devices[PW_DESCRIPTION_CAPACITY], nearest_to[PW_DESCRIPTION_CAPACITY]; /* system/recorded_machine.h */
 };
 enum pw_status pw_catalog_describe(const struct pw_catalog_file *file, struct pw_catalog_description *out,
                                    struct pw_error *err);

@@ -25,7 +25,7 @@ static enum pw_status keep_text(char **target, const char *text, struct pw_error
 static enum pw_status read_visit(void *context, const char *key, const char *value, int line, struct pw_error *err)
 {
     struct pw_layer *l = context;
-    if (!strcmp(key, "summary") || !strcmp(key, "aliases"))
+    if (!strcmp(key, "summary") || !strcmp(key, "aliases") || !strcmp(key, "devices") || !strcmp(key, "nearest_to"))
         return PW_OK;
     if (!strcmp(key, "assumed")) {
         if (strlen(value) >= PW_DESCRIPTION_CAPACITY)

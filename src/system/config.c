@@ -6,7 +6,7 @@
 
 static const struct pw_option sim_options[] = {
     {"progress_limit", PW_OPTION_COUNT, offsetof(struct pw_sim_config, progress_limit), 1000, 4e9, "20M", "cycles",
-     NULL, "Cycles without an instruction issued after which a run is given up.", false},
+     NULL, "Cycles without an instruction issued or an access ended after which a run is given up.", false},
     {"reuse", PW_OPTION_BOOL, offsetof(struct pw_sim_config, reuse), 0, 0, "off", "", NULL,
      "Measure at what distance pages are reused and which are accessed together: metrics reuse.* and pages.*.", false},
     {"snapshots", PW_OPTION_CYCLES, offsetof(struct pw_sim_config, snapshots), 0, 4e9, "0", "cycles", NULL,

@@ -82,6 +82,7 @@ const struct pw_effect_rule pw_effect_rules[] = {
     {"uvm.* link.*", {{"paging.mode", "!free"}}, "designs uvm-* page on demand", false},
     {"uvm.fault_latency", {{"uvm.service", "serial|parallel"}}, NULL, true},
     {"uvm.batch_* uvm.block_latency", {{"uvm.service", "batch"}}, NULL, true},
+    {"uvm.oversubscription_of", {{"uvm.oversubscription", "!0"}}, NULL, false},
     {"uvm.reserve_from", {{"uvm.reserve", "!0"}}, NULL, false},
     {"link.points", {{"link.model", "table"}}, NULL, true},
     {"link.h2d_* link.d2h_*", {{"link.model", "linear"}}, NULL, true},

@@ -12,6 +12,19 @@ const char *pw_version(void)
     return PW_VERSION;
 }
 
+/* The options that the caller sets, which may be a program that has left some out. */
+static enum pw_status apply_sets(const struct pw_run_spec *spec, struct pw_options *options, struct pw_error *err)
+{
+    enum pw_status status = PW_OK;
+    for (size_t i = 0; status == PW_OK && i < spec->set_count; i++) {
+        if (!spec->sets || !spec->sets[i])
+            return pw_fail(err, PW_USER_ERROR, "option %zu of %zu to set is NULL; give a text KEY=VALUE", i + 1,
+                           spec->set_count);
+        status = pw_options_set_pair(options, spec->sets[i], "--set", err);
+    }
+    return status;
+}
+
 enum pw_status pw_run_configure(const struct pw_run_spec *spec, struct pw_config *config, struct pw_options **out,
                                 char *out_design, size_t capacity, struct pw_error *err)
 {
@@ -22,8 +35,8 @@ enum pw_status pw_run_configure(const struct pw_run_spec *spec, struct pw_config
                                                 err);
     if (status == PW_OK)
         status = pw_catalog_apply_designs(options, spec->design ? spec->design : "gpu-mmu", out_design, capacity, err);
-    for (size_t i = 0; status == PW_OK && i < spec->set_count; i++)
-        status = pw_options_set_pair(options, spec->sets[i], "--set", err);
+    if (status == PW_OK)
+        status = apply_sets(spec, options, err);
     if (status == PW_OK)
         status = pw_workload_set_sms(spec->workload, config, options, err);
     if (status == PW_OK)

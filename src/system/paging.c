@@ -125,6 +125,17 @@ enum pw_status pw_paging_create(struct pw_system *s, struct pw_error *err)
     return pw_uvm_create(&s->config.uvm, &wiring, &s->uvm, err);
 }
 
+enum pw_status pw_paging_measure(struct pw_system *s, struct pw_error *err)
+{
+    const struct pw_uvm_config *c = &s->config.uvm;
+    struct pw_footprint footprint;
+    if (!s->uvm || c->oversubscription <= 0 || c->oversubscription_of == PW_DATA_AT_LAUNCH)
+        return PW_OK;
+    enum pw_status status = pw_footprint_find(s, &footprint, err);
+    s->data_pages = c->oversubscription_of == PW_DATA_TOUCHED ? footprint.touched : footprint.allocated;
+    return status;
+}
+
 static void send_for(struct pw_app *a, const struct pw_range *r, pw_event_fn *then)
 {
     struct pw_system *s = a->system;

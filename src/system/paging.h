@@ -24,6 +24,9 @@ struct pw_app;
 /* Makes the links of the nodes and the driver, unless paging is free. */
 enum pw_status pw_paging_create(struct pw_system *s, struct pw_error *err);
 
+/* Before the programs begin: finds what uvm.oversubscription is a share of, where that takes a first pass over them. */
+enum pw_status pw_paging_measure(struct pw_system *s, struct pw_error *err);
+
 /* Before an application's kernels start. Returns true when they may start now; else `then` is called when they may. */
 bool pw_paging_before_launch(struct pw_app *a, pw_event_fn *then);
 

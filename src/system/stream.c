@@ -1,6 +1,7 @@
 /* A stream (pagewalk/stream.h) from its specification to its result: building, time, metrics. */
 #include "system/stream_internal.h"
 
+#include "mem/dram_clock.h"
 #include "system/inputs.h"
 
 #include <stdlib.h>
@@ -63,6 +64,12 @@ static enum pw_status build(struct pw_stream *s, struct pw_error *err)
     if (s->config.sim.reuse)
         return pw_fail(err, PW_USER_ERROR,
                        "sim.reuse=on looks at the page accesses of programs; leave it out of a stream");
+    const struct pw_uvm_config *uvm = &s->config.uvm;
+    if (uvm->oversubscription > 0 && uvm->oversubscription_of != PW_DATA_AT_LAUNCH)
+        return pw_fail(err, PW_USER_ERROR,
+                       "uvm.oversubscription: what a stream will touch or allocate is not known beforehand; set "
+                       "uvm.oversubscription_of=first-launch, which takes what is mapped when time first goes on, or "
+                       "uvm.memory");
     s->feed_count = s->config.gpus * s->config.gpu.sm.count * s->config.gpu.sm.warps;
     s->feeds = calloc(s->feed_count, sizeof(void *));
     s->spaces = calloc(s->apps, sizeof *s->spaces);
@@ -205,12 +212,28 @@ static enum pw_status go_on(struct pw_stream *s, enum pw_stream_goal goal, pw_cy
     return end_with(s, status, err);
 }
 
+/* Half of the time until which DRAM clocks (mem/dram_clock.h) and the 256ths of a cycle in which CTAs start (gpu/cta.c)
+ * are exact, so that what is under way then can end. */
+static uint64_t last_cycle(const struct pw_stream *s)
+{
+    enum { PARTS_SHIFT = 8 };
+    const struct pw_gpu_config *c = &s->system->config.gpu;
+    struct pw_dram_clock clock = pw_dram_clock_of(c->clock_mhz, c->dram.clock_mhz);
+    uint64_t exact = UINT64_MAX / (clock.core * clock.dram), parts = UINT64_MAX >> PARTS_SHIFT;
+    return (exact < parts ? exact : parts) / 2;
+}
+
 static enum pw_status check_time(const struct pw_stream *s, uint64_t until, struct pw_error *err)
 {
     enum pw_status status = pw_stream_check(s, err);
     if (status == PW_OK && until < pw_stream_now(s))
         return pw_fail(err, PW_USER_ERROR, "cycle %llu has passed: the stream is at cycle %llu",
                        (unsigned long long)until, (unsigned long long)pw_stream_now(s));
+    uint64_t last = last_cycle(s);
+    if (status == PW_OK && until != PW_NEVER && until > last)
+        return pw_fail(err, PW_USER_ERROR,
+                       "cycle %llu lies too far ahead: the clocks of this machine are exact until %llu",
+                       (unsigned long long)until, (unsigned long long)last);
     return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include "sim/plural.h"
 #include "system/app_sms.h"
+#include "system/watchdog.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -324,32 +325,6 @@ static void report_progress(struct pw_system *s, double wall_seconds)
     s->spec->progress(s->spec->progress_context, &p);
 }
 
-static enum pw_status no_progress(struct pw_system *s, const char *why, struct pw_error *err)
-{
-    char who[PW_ERROR_CAPACITY - 512];
-    who[0] = 0;
-    for (unsigned i = 0; i < s->node_count; i++)
-        pw_gpu_describe(s->nodes[i].gpu, who + strlen(who), sizeof who - strlen(who));
-    if (s->uvm)
-        pw_uvm_describe(s->uvm, who + strlen(who), sizeof who - strlen(who));
-    if (s->iommu)
-        pw_iommu_describe(s->iommu, who + strlen(who), sizeof who - strlen(who));
-    if (s->fabric)
-        pw_fabric_describe(s->fabric, who + strlen(who), sizeof who - strlen(who));
-    return pw_fail(err, PW_FAILED, "no progress at cycle %llu: %s\n%s", (unsigned long long)s->events->now, why, who);
-}
-
-/* Instructions issued and pages that have come, or were dealt with where they are. */
-static uint64_t work_done(const struct pw_system *s)
-{
-    uint64_t pages = 0;
-    for (unsigned i = 0; s->uvm && i < s->app_count; i++) {
-        const struct pw_uvm_counters *c = &pw_residency_counters(pw_uvm_residency(s->uvm))[i];
-        pages += c->pages_in + c->pages_remote + c->pages_collapsed;
-    }
-    return pw_system_issued(s) + pages;
-}
-
 /* What has stopped the events, if it was a failure. */
 static enum pw_status outcome(const struct pw_system *s, struct pw_error *err)
 {
@@ -361,7 +336,7 @@ static enum pw_status outcome(const struct pw_system *s, struct pw_error *err)
 /* What is left until `limit` happens in slices, between which there is time to look around. */
 static pw_cycle slice_end(const struct pw_system *s, pw_cycle next, pw_cycle limit)
 {
-    pw_cycle end = next + SLICE_CYCLES < limit ? next + SLICE_CYCLES : limit;
+    pw_cycle end = limit - next > SLICE_CYCLES ? next + SLICE_CYCLES : limit;
     uint64_t most = s->spec->limit_cycles;
     return most && end > most ? most + 1 : end;
 }
@@ -369,8 +344,7 @@ static pw_cycle slice_end(const struct pw_system *s, pw_cycle next, pw_cycle lim
 enum pw_status pw_system_go_on(struct pw_system *s, pw_cycle limit, struct pw_error *err)
 {
     double begun = wall_clock(), reported = begun;
-    uint64_t done = 0;
-    pw_cycle progressed = s->events->now;
+    struct pw_watchdog watchdog = pw_watchdog_of(s);
     while (!s->stop && !s->events->out_of_memory) {
         pw_cycle next = pw_events_next_time(s->events);
         if (limit != PW_NEVER && next >= limit)
@@ -379,19 +353,19 @@ enum pw_status pw_system_go_on(struct pw_system *s, pw_cycle limit, struct pw_er
         if (idle && s->uvm && pw_uvm_stuck(s->uvm, err) != PW_OK)
             return PW_FAILED;
         if (idle)
-            return no_progress(s, "nothing is left to happen, but programs have not ended", err);
+            return pw_no_progress(s, "nothing is left to happen, but programs have not ended", err);
         if (s->spec->limit_cycles && next > s->spec->limit_cycles)
             return pw_fail(err, PW_STOPPED, "stopped after %llu cycles (limit_cycles)",
                            (unsigned long long)s->spec->limit_cycles);
-        pw_events_run(s->events, slice_end(s, next, limit), &s->stop);
+        pw_cycle slice = slice_end(s, next, limit);
+        if (limit != PW_NEVER && slice < limit && pw_events_asleep(s->events))
+            pw_events_leap(s->events, limit, &s->stop);
+        else
+            pw_events_run(s->events, slice, &s->stop);
         if (s->spec->interrupted && *s->spec->interrupted)
             return pw_fail(err, PW_INTERRUPTED, "interrupted at cycle %llu", (unsigned long long)s->events->now);
-        if (work_done(s) != done) {
-            done = work_done(s);
-            progressed = s->events->now;
-        } else if (limit == PW_NEVER && s->events->now - progressed > s->config.sim.progress_limit) {
-            return no_progress(s, "no instruction was issued and no page came for sim.progress_limit cycles", err);
-        }
+        if (!pw_watchdog_look(&watchdog, s) && limit == PW_NEVER)
+            return pw_watchdog_fail(&watchdog, s, err);
         double now = s->spec->progress ? wall_clock() : 0;
         if (s->spec->progress && now - reported > 0.1) {
             reported = now;
@@ -484,7 +458,10 @@ enum pw_status pw_system_end(struct pw_system *s, struct pw_error *err)
 
 enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err)
 {
+    enum pw_status status = pw_paging_measure(s, err);
+    if (status != PW_OK)
+        return status;
     pw_system_begin(s);
-    enum pw_status status = pw_system_go_on(s, PW_NEVER, err);
+    status = pw_system_go_on(s, PW_NEVER, err);
     return status == PW_OK ? pw_system_end(s, err) : status;
 }

@@ -8,6 +8,7 @@
 #include "pagewalk/pagewalk.h"
 #include "system/config.h"
 #include "system/cost.h"
+#include "system/footprint.h"
 #include "system/moves.h"
 #include "system/node.h"
 #include "system/pages.h"
@@ -85,7 +86,8 @@ struct pw_system {
     struct pw_address_space *spaces;
     struct pw_page_counters page_counters[PW_MAX_APPS];
     struct pw_touched touched[PW_MAX_APPS];
-    struct pw_uvm *uvm; /* NULL when paging is free */
+    struct pw_uvm *uvm;  /* NULL when paging is free */
+    uint64_t data_pages; /* of 4 KiB, that uvm.oversubscription is a share of, where a first pass has found them */
     /* Of a system with an IOMMU, which those of several GPUs have: */
     struct pw_fabric *fabric;
     struct pw_iommu *iommu;

@@ -136,11 +136,15 @@ enum pw_status pw_blocks_out_add(struct pw_blocks_out *b, const struct pw_cta_pi
     return b->collected.used >= b->most_collected ? place_all(b, err) : PW_OK;
 }
 
-enum pw_status pw_blocks_out_end(struct pw_blocks_out *b, struct pw_launch_place *out_place, struct pw_error *err)
+enum pw_status pw_blocks_out_end(struct pw_blocks_out *b, struct pw_launch_place *out_place, uint64_t *out_ctas,
+                                 struct pw_error *err)
 {
     enum pw_status status = place_all(b, err);
     if (status != PW_OK)
         return status;
+    if (!pw_table_sort(&b->table))
+        return pw_fail_memory(err, "a launch of a trace");
+    *out_ctas = pw_table_ctas(&b->table);
     struct pw_bytes_out raw = {0};
     if (!pw_table_write(&b->table, &raw))
         raw.failed = true;

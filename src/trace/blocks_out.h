@@ -54,7 +54,8 @@ uint8_t *pw_blocks_out_room(struct pw_blocks_out *b, size_t bytes);
 /* What is in this room now is a piece. */
 enum pw_status pw_blocks_out_add(struct pw_blocks_out *b, const struct pw_cta_piece *piece, struct pw_error *err);
 
-/* Writes what is left, and the launch's table. */
-enum pw_status pw_blocks_out_end(struct pw_blocks_out *b, struct pw_launch_place *out_place, struct pw_error *err);
+/* Writes what is left, and the launch's table. *out_ctas: how many CTAs have operations. */
+enum pw_status pw_blocks_out_end(struct pw_blocks_out *b, struct pw_launch_place *out_place, uint64_t *out_ctas,
+                                 struct pw_error *err);
 
 #endif

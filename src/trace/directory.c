@@ -43,12 +43,10 @@ void pw_block_release(struct pw_block_out *b)
     pw_bytes_free(&b->raw);
 }
 
-enum { LEAST_ENTRY = 3, LEAST_SEGMENT = 1 };
-
 uint32_t pw_directory_count(const uint8_t *raw, size_t bytes)
 {
     struct pw_bytes_in in = {.at = raw, .end = raw + bytes};
-    return (uint32_t)pw_take_varint(&in, bytes / (LEAST_ENTRY + LEAST_SEGMENT));
+    return (uint32_t)pw_take_varint(&in, bytes / PW_SEGMENT_LEAST);
 }
 
 bool pw_directory_read(const uint8_t *raw, size_t bytes, uint32_t ctas, uint32_t warps, uint32_t count,

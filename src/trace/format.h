@@ -14,6 +14,8 @@ enum {
     PW_TRACE_TRAILER_BYTES = 40,
     PW_BLOCK_MOST = 64 << 10, /* bytes of an unpacked block */
     PW_SEGMENT_MOST = 2040,   /* bytes of a warp's operations in one piece */
+    PW_SEGMENT_LEAST = 4,     /* bytes of a segment with its entry in the directory */
+    PW_IDLE_WARPS = 1 << 24,  /* of a launch's CTAs that have no operations */
     PW_CTA_WARPS = 32,
     PW_CTA_THREADS = 1024,
     PW_TRACE_ADDRESS_BITS = 57, /* five levels of page table, the most a GPU has */

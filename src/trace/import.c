@@ -54,9 +54,10 @@ void pw_import_set_recorder(struct pw_import *i, const char *recorder)
         return;
     i->origin_known = true;
     const char *slash = strrchr(i->path, '/');
-    pw_trace_writer_set_origin(
-        i->out, &(struct pw_trace_origin){
-                    .recorder = recorder, .program = slash ? slash + 1 : i->path, .device = "", .cta_sample = 1});
+    pw_trace_writer_set_origin(i->out, &(struct pw_trace_origin){.recorder = recorder,
+                                                                 .program = slash ? slash + 1 : i->path,
+                                                                 .device = "",
+                                                                 .cta_sample = i->cta_sample});
 }
 
 /* What every file of pagewalk's own begins with. */
@@ -91,7 +92,8 @@ static bool tell_text(const char *text, size_t bytes, enum pw_trace_format *out)
             *out = PW_TRACE_NVBIT;
         else if (pw_scan_text(at, "-kernel name ="))
             *out = PW_TRACE_TRACEG;
-        else if (pw_scan_text(at, "Memcpy") || (pw_scan_text(at, "kernel-") && memmem(at, length, ".trace", 6)) ||
+        else if (pw_scan_text(at, "Memcpy") || pw_scan_text(at, "pagewalk ") ||
+                 (pw_scan_text(at, "kernel-") && memmem(at, length, ".trace", 6)) ||
                  pw_import_is_kernel_path(at, length))
             *out = PW_TRACE_KERNELSLIST;
         else
@@ -111,13 +113,8 @@ static enum pw_status sniff_text(const char *path, enum pw_trace_format *out, st
     size_t bytes = (size_t)(t.end - t.next);
     if (status == PW_OK && !tell_text(t.next, bytes, out))
         status = pw_fail(err, PW_USER_ERROR,
-                         "%s: is no trace: neither pagewalk's own, nor Accel-Sim's kernelslist.g or .traceg, nor "
-                         "NVBit's mem_trace",
-                         path);
-    else if (status == PW_OK && *out == PW_TRACE_TRACEG && memchr(t.next, '\0', bytes))
-        status = pw_fail(err, PW_USER_ERROR,
-                         "%s: is a .tracez of Accel-Sim's tracer 6, which is not understood; versions 3 to 5 as text "
-                         "are (.traceg, plain or .xz)",
+                         "%s: is no trace: neither pagewalk's own, nor Accel-Sim's kernelslist.g, .traceg or "
+                         ".tracez, nor NVBit's mem_trace",
                          path);
     pw_lines_close(&t);
     return status;
@@ -163,6 +160,7 @@ enum pw_status pw_trace_import(const char *path, enum pw_trace_format format, co
     enum pw_status status = file_bytes(&i.progress.all, path, err);
     if (status != PW_OK)
         return status;
+    pw_trace_writer_name(out, path);
     switch (format) {
     case PW_TRACE_KERNELSLIST:
         i.progress.all *= 2; /* it is read twice */

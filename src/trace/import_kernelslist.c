@@ -2,8 +2,11 @@
  *
  * A copy's range is memory of the device: an allocation begins with the first copy into it. Nobody recorded
  * allocations, so that ranges that overlap are taken as one allocation, over the whole list. What else a line says
- * (copies to the host, messages of other tools) is ignored, as Accel-Sim ignores it. */
+ * (copies to the host, messages of other tools) is ignored, as Accel-Sim ignores it, but for lines that pagewalk's
+ * exporter has written (trace/export.c): where these have allocations, copies allocate nothing. */
+#include "trace/export.h"
 #include "trace/import_private.h"
+#include "trace/index.h"
 #include "trace/text_scan.h"
 
 #include "sim/grow.h"
@@ -12,7 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_COMMANDS = 1 << 18, MOST_PATH = 4096 };
+enum {
+    MOST_COMMANDS = 1 << 18,
+    MOST_PATH = 4096,
+    MOST_TEXT = 64 << 20, /* bytes of a list: 256 for each command; it is read where nobody watches, too */
+};
 
 struct range {
     uint64_t begin, end;
@@ -22,19 +29,23 @@ struct range {
 struct ranges {
     struct range *item;
     size_t count, capacity;
+    bool are_told; /* the list has allocations itself */
 };
 
-enum command_kind { COMMAND_NONE, COMMAND_COPY, COMMAND_KERNEL };
+enum command_kind { COMMAND_NONE, COMMAND_COPY, COMMAND_KERNEL, COMMAND_EVENT, COMMAND_SAMPLE };
 
 struct command {
     enum command_kind kind;
     uint64_t address, bytes;
     char path[MOST_PATH];
+    struct pw_trace_event event;
+    char name[PW_IMPORT_NAME_BYTES]; /* of the event */
+    uint32_t sample;
 };
 
 struct list {
     struct pw_lines text;
-    uint64_t commands;
+    uint64_t commands, bytes;
 };
 
 /* A copy to the device: `MemcpyHtoD,0xADDRESS,BYTES`. */
@@ -63,7 +74,8 @@ bool pw_import_is_kernel_path(const char *line, size_t length)
     while (length && pw_scan_is_blank(line[length - 1]))
         length--;
     return memchr(line, '/', length) && !memchr(line, ' ', length) &&
-           (ends_with(line, length, ".traceg") || ends_with(line, length, ".traceg.xz"));
+           (ends_with(line, length, ".traceg") || ends_with(line, length, ".traceg.xz") ||
+            ends_with(line, length, ".tracez"));
 }
 
 /* The file of a kernel; a path that is not absolute begins at the list. */
@@ -78,9 +90,6 @@ static enum pw_status read_kernel(struct pw_lines *t, const char *at, struct com
             return pw_lines_fail(t, err, "the name of a kernel's file is not printable text");
         c += bytes;
     }
-    if (memmem(at, (size_t)(end - at), ".tracez", 7))
-        return pw_lines_fail(t, err,
-                             ".tracez is not understood; write text (.traceg) with version 3 to 5 of the tracer");
     const char *slash = *at == '/' ? NULL : strrchr(t->path, '/');
     int length = snprintf(out->path, sizeof out->path, "%.*s%.*s", slash ? (int)(slash - t->path) + 1 : 0, t->path,
                           (int)(end - at), at);
@@ -88,6 +97,49 @@ static enum pw_status read_kernel(struct pw_lines *t, const char *at, struct com
         return pw_lines_fail(t, err, "the name of a kernel's file is too long");
     out->kind = COMMAND_KERNEL;
     return PW_OK;
+}
+
+static bool find_kind(const char *at, const char **out_end, uint8_t *out)
+{
+    for (uint8_t kind = 0; kind < PW_TRACE_LAUNCH; kind++) {
+        *out_end = pw_scan_text(at, pw_export_event_name(kind));
+        *out = kind;
+        if (*out_end && **out_end == ' ')
+            return true;
+    }
+    return false;
+}
+
+static bool event_is_possible(const struct pw_trace_event *e)
+{
+    const uint64_t end = PW_TRACE_ADDRESS_END;
+    if (e->address >= end || e->bytes > end - e->address)
+        return false;
+    return e->kind == PW_TRACE_ALLOC ? e->memory < PW_TRACE_MEMORY_COUNT : pw_event_flags_are_known(e);
+}
+
+/* What pagewalk's exporter has written: `pagewalk KIND FLAGS 0xADDRESS BYTES NAME`, or `pagewalk sample CTAS`. */
+static enum pw_status read_own(struct pw_lines *t, const char *at, struct command *out, struct pw_error *err)
+{
+    uint32_t flags = 0;
+    struct pw_trace_event *e = &out->event;
+    const char *value = pw_scan_text(at, "sample ");
+    *e = (struct pw_trace_event){.name = out->name};
+    if (value && (value = pw_scan_number(value, &out->sample)) && *pw_scan_blanks(value) == '\n') {
+        out->kind = COMMAND_SAMPLE;
+        return PW_OK;
+    }
+    if (find_kind(at, &at, &e->kind) && (at = pw_scan_number(at + 1, &flags)) && *at == ' ' &&
+        (at = pw_scan_hex(at + 1, &e->address)) && *at == ' ' && (at = pw_scan_decimal(at + 1, &e->bytes)) &&
+        pw_scan_ends(*at) && flags <= UINT8_MAX) {
+        e->memory = e->kind == PW_TRACE_ALLOC ? (uint8_t)flags : 0;
+        e->flags = e->kind == PW_TRACE_ALLOC ? 0 : (uint8_t)flags;
+        pw_import_copy_name(pw_scan_blanks(at), out->name);
+        out->kind = COMMAND_EVENT;
+        if (event_is_possible(e))
+            return PW_OK;
+    }
+    return pw_lines_fail(t, err, "this is not `pagewalk KIND FLAGS 0xADDRESS BYTES NAME` as `trace export` writes it");
 }
 
 /* The next line; *out_more false: there is none. */
@@ -99,9 +151,14 @@ static enum pw_status read_command(struct list *l, struct command *out, bool *ou
     if (!*out_more)
         return status;
     out->kind = COMMAND_NONE;
+    l->bytes += (uint64_t)((const char *)memchr(line, '\n', (size_t)(l->text.end - line)) - line) + 1;
+    if (l->bytes > MOST_TEXT)
+        return pw_lines_fail(&l->text, err, "a list has at most %d bytes", MOST_TEXT);
     const char *at = pw_scan_blanks(line);
     if ((value = pw_scan_text(at, "MemcpyHtoD,")))
         status = read_copy(&l->text, value, out, err);
+    else if ((value = pw_scan_text(at, "pagewalk ")))
+        status = read_own(&l->text, value, out, err);
     else if (pw_scan_text(at, "kernel") ||
              pw_import_is_kernel_path(at, (size_t)((const char *)memchr(at, '\n', (size_t)(l->text.end - at)) - at)))
         status = read_kernel(&l->text, at, out, err);
@@ -155,6 +212,7 @@ static enum pw_status collect(struct list *l, struct command *c, struct ranges *
             return status;
         if (!more)
             break;
+        r->are_told |= c->kind == COMMAND_EVENT && c->event.kind == PW_TRACE_ALLOC;
         if (c->kind != COMMAND_COPY)
             continue;
         struct range *grown = pw_grow(r->item, r->count, &r->capacity, sizeof *grown);
@@ -167,15 +225,17 @@ static enum pw_status collect(struct list *l, struct command *c, struct ranges *
     return PW_OK;
 }
 
+/* r NULL: it is known what is allocated. */
 static void write_copy(struct pw_import *i, const struct command *c, struct range *r)
 {
-    if (!r->allocated)
+    if (r && !r->allocated)
         pw_trace_write_event(i->out, &(struct pw_trace_event){.kind = PW_TRACE_ALLOC,
                                                               .memory = PW_TRACE_DEVICE,
                                                               .address = r->begin,
                                                               .bytes = r->end - r->begin,
                                                               .name = ""});
-    r->allocated = true;
+    if (r)
+        r->allocated = true;
     pw_trace_write_event(
         i->out,
         &(struct pw_trace_event){
@@ -191,7 +251,11 @@ static enum pw_status perform(struct pw_import *i, struct list *l, struct comman
         if (status != PW_OK || !more)
             return status;
         if (c->kind == COMMAND_COPY)
-            write_copy(i, c, find(r, c->address));
+            write_copy(i, c, r->are_told ? NULL : find(r, c->address));
+        else if (c->kind == COMMAND_EVENT)
+            pw_trace_write_event(i->out, &c->event);
+        else if (c->kind == COMMAND_SAMPLE)
+            i->cta_sample = c->sample;
         else if (c->kind == COMMAND_KERNEL)
             status = pw_import_kernel(i, c->path, err);
         if (status == PW_OK)

@@ -14,6 +14,7 @@ struct pw_import {
     const char *path; /* as the user named it */
     struct pw_trace_writer *out;
     struct pw_lines_progress progress;
+    uint32_t cta_sample; /* of a list that pagewalk has exported; 0: not known */
     bool origin_known;
 };
 

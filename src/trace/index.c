@@ -5,6 +5,7 @@
 #include "sim/grow.h"
 #include "sim/memory_advice.h"
 #include "sim/types.h"
+#include "sim/utf8.h"
 #include "trace/format.h"
 #include "trace/ranges.h"
 #include "trace/texts.h"
@@ -134,7 +135,8 @@ struct reading {
     size_t text_count, text_capacity;
     size_t *allocs; /* the event of each allocation */
     size_t alloc_count, alloc_capacity, event_capacity, launch_capacity;
-    bool memory; /* is out */
+    bool memory;  /* is out */
+    bool control; /* characters in a name */
 };
 
 static const char *take_text(struct reading *r)
@@ -144,6 +146,15 @@ static const char *take_text(struct reading *r)
         return r->texts[number];
     r->in.bad = true;
     return "";
+}
+
+/* A terminal obeys control characters; no writer puts any into a name. */
+static bool has_control(const char *text)
+{
+    for (; *text; text++)
+        if (pw_utf8_is_control(text))
+            return true;
+    return false;
 }
 
 static bool read_texts(struct reading *r)
@@ -157,6 +168,8 @@ static bool read_texts(struct reading *r)
             return false;
         r->texts = grown;
         r->texts[r->text_count] = pw_take_text(&r->in);
+        r->control = has_control(r->texts[r->text_count]);
+        r->in.bad |= r->control;
     }
     return !r->in.bad;
 }
@@ -289,6 +302,8 @@ enum pw_status pw_index_read(struct pw_index *index, uint8_t *raw, size_t bytes,
     pw_index_release(index);
     if (r.memory)
         return pw_fail_memory(err, "the index of a trace");
+    if (r.control)
+        return pw_fail(err, PW_USER_ERROR, "%s: is corrupted: a name in its index has control characters", path);
     return pw_fail(err, PW_USER_ERROR, "%s: is corrupted: its index does not make sense at event %zu", path, event);
 }
 

@@ -28,6 +28,8 @@ enum pw_status pw_trace_launch_open(struct pw_trace *t, uint32_t launch, struct 
         status = memory ? pw_fail_memory(err, "a launch of a trace")
                         : pw_fail(err, PW_USER_ERROR, "%s: is corrupted: the table of launch %u does not make sense",
                                   t->path, launch);
+    else
+        status = pw_table_check_idle(t->path, launch + 1, l->ctas - pw_table_ctas(&l->table), l->warps, err);
 out:
     free(raw);
     if (status != PW_OK) {

@@ -17,8 +17,13 @@ enum { PW_LINES_BYTES = 1 << 20, PW_LINES_SLACK = 64 /* behind the last line */ 
 struct pw_lines_progress {
     const struct pw_import_watch *watch; /* NULL: nobody looks */
     uint64_t done, all;                  /* bytes of files */
-    uint64_t told;
+    uint64_t work, told;                 /* bytes of files and of the text in them, now and at the last call */
 };
+
+/* Notes bytes that were read from a file, and bytes of text that came out of it; calls the watch every few megabytes of
+ * either, since a small file can stand for much text. PW_INTERRUPTED: it wants an end. progress NULL is fine. */
+enum pw_status pw_lines_tell(struct pw_lines_progress *p, const char *path, uint64_t bytes, uint64_t text,
+                             struct pw_error *err);
 
 struct pw_lines_xz;
 

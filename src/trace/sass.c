@@ -29,11 +29,23 @@ static const struct {
     uint8_t kind;
     bool generic;
 } known_names[] = {
-    {"LDG", PW_SASS_LOAD, false},    {"LD", PW_SASS_LOAD, true},           {"STG", PW_SASS_STORE, false},
-    {"ST", PW_SASS_STORE, true},     {"ATOMG", PW_SASS_ATOMIC, false},     {"ATOM", PW_SASS_ATOMIC, true},
-    {"RED", PW_SASS_ATOMIC, true},   {"REDG", PW_SASS_ATOMIC, false},      {"LDGSTS", PW_SASS_COPY, false},
-    {"EXIT", PW_SASS_EXIT, false},   {"LDGDEPBAR", PW_SASS_COMMIT, false}, {"DEPBAR", PW_SASS_WAIT, false},
-    {"BAR", PW_SASS_BARRIER, false},
+    {"LDG", PW_SASS_LOAD, false},          {"LD", PW_SASS_LOAD, true},
+    {"STG", PW_SASS_STORE, false},         {"ST", PW_SASS_STORE, true},
+    {"ATOMG", PW_SASS_ATOMIC, false},      {"ATOM", PW_SASS_ATOMIC, true},
+    {"RED", PW_SASS_ATOMIC, true},         {"REDG", PW_SASS_ATOMIC, false},
+    {"LDGSTS", PW_SASS_COPY, false},       {"EXIT", PW_SASS_EXIT, false},
+    {"LDGDEPBAR", PW_SASS_COMMIT, false},  {"DEPBAR", PW_SASS_WAIT, false},
+    {"BAR", PW_SASS_BARRIER, false},       {"REPLAY_START", PW_SASS_MARKER, false},
+    {"REPLAY_END", PW_SASS_MARKER, false},
+};
+
+/* Tensor and bulk copies. A prefetch into the L2 reads what a load reads. */
+static const struct {
+    const char *name;
+    uint8_t moves;
+} copies[] = {
+    {"UTMALDG", PW_OP_LOAD},    {"UTMAPF", PW_OP_LOAD},    {"UBLKPF", PW_OP_LOAD},    {"UTMASTG", PW_OP_STORE},
+    {"UTMAREDG", PW_OP_ATOMIC}, {"UBLKRED", PW_OP_ATOMIC}, {"UBLKCP", PW_OP_COMPUTE},
 };
 
 static const struct {
@@ -75,6 +87,21 @@ static void set_access_registers(struct pw_sass *s)
     s->sources[2] = data;
 }
 
+/* UBLKCP names its two sides, the destination first; between CTAs' shared memories no global memory is moved. */
+static void find_copy(struct pw_sass *s, struct name base, struct name sides)
+{
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
+        if (!is(base, copies[i].name))
+            continue;
+        s->kind = PW_SASS_TENSOR;
+        s->moves = copies[i].moves;
+        if (s->moves == PW_OP_COMPUTE && memmem(sides.text, sides.length, "S.G", 3))
+            s->moves = PW_OP_LOAD;
+        else if (s->moves == PW_OP_COMPUTE && memmem(sides.text, sides.length, "G.S", 3))
+            s->moves = PW_OP_STORE;
+    }
+}
+
 struct pw_sass pw_sass_of(const char *name, size_t length)
 {
     struct name rest = {name, length}, base = next_part(&rest);
@@ -85,6 +112,8 @@ struct pw_sass pw_sass_of(const char *name, size_t length)
             s.generic = known_names[i].generic;
             s.returns = base.text[0] == 'A';
         }
+    s.begins = is(base, "IADD3");
+    find_copy(&s, base, rest);
     bool matrix = base.length == 4 && !memcmp(base.text + 1, "MMA", 3);
     bool doubles = base.length > 3 && base.text[0] == 'D' && !matrix && s.kind == PW_SASS_OTHER;
     if (matrix || doubles) {

@@ -20,6 +20,8 @@ enum pw_sass_kind {
     PW_SASS_WAIT,   /* DEPBAR: for all groups but the youngest ones */
     PW_SASS_BARRIER,
     PW_SASS_EXIT,
+    PW_SASS_TENSOR, /* a copy by the tensor memory accelerator, as `moves` says */
+    PW_SASS_MARKER, /* the tracer's own mark of a loop that spins: no instruction */
 };
 
 /* Shared and local memory each have so many of the generic addresses (CUDA driver; LDGSTS has offsets in shared memory
@@ -33,9 +35,11 @@ struct pw_sass {
     uint8_t bytes;   /* of an access; 0: a width that nothing here can have */
     uint8_t results; /* registers of the destination */
     uint8_t sources[PW_SASS_SOURCES];
-    bool returns; /* an atomic may have a destination: RED has none */
-    bool generic; /* the address decides whether it is global, shared or local */
-    bool wide;    /* the third of three sources has two registers */
+    uint8_t moves; /* of a tensor copy, enum pw_op_kind: what becomes of global memory; PW_OP_COMPUTE: nothing */
+    bool returns;  /* an atomic may have a destination: RED has none */
+    bool generic;  /* the address decides whether it is global, shared or local */
+    bool begins;   /* an operation, where the exporter has written the trace */
+    bool wide;     /* the third of three sources has two registers */
 };
 
 /* Of a name of `length` characters. */

@@ -34,6 +34,24 @@ size_t pw_table_find(const struct pw_table *t, uint32_t cta)
     return low;
 }
 
+uint64_t pw_table_ctas(const struct pw_table *t)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < t->piece_count; i++)
+        if (!i || t->pieces[i].cta != t->pieces[i - 1].cta)
+            count += t->pieces[i].count;
+    return count;
+}
+
+enum pw_status pw_table_check_idle(const char *path, size_t launch, uint64_t ctas, uint32_t warps, struct pw_error *err)
+{
+    if (ctas * warps <= PW_IDLE_WARPS)
+        return PW_OK;
+    return pw_fail(err, PW_USER_ERROR,
+                   "%s: launch %zu has %llu CTAs of %u warps without any operation; at most %d such warps are replayed",
+                   path, launch, (unsigned long long)ctas, warps, PW_IDLE_WARPS);
+}
+
 bool pw_table_add_block(struct pw_table *t, const struct pw_part *block)
 {
     struct pw_block_lengths *grown = pw_grow(t->blocks, t->block_count, &t->block_capacity, sizeof *t->blocks);
@@ -119,16 +137,21 @@ static void merge(struct pw_table *t)
     t->piece_count = kept;
 }
 
-bool pw_table_write(struct pw_table *t, struct pw_bytes_out *out)
+bool pw_table_sort(struct pw_table *t)
 {
     if (t->piece_count)
         qsort(t->pieces, t->piece_count, sizeof *t->pieces, in_order);
-    if (overlaps(t)) {
-        if (!expand(t))
-            return false;
-        qsort(t->pieces, t->piece_count, sizeof *t->pieces, in_order);
-        merge(t);
-    }
+    if (!overlaps(t))
+        return true;
+    if (!expand(t))
+        return false;
+    qsort(t->pieces, t->piece_count, sizeof *t->pieces, in_order);
+    merge(t);
+    return true;
+}
+
+bool pw_table_write(struct pw_table *t, struct pw_bytes_out *out)
+{
     pw_add_varint(out, t->block_count);
     for (size_t i = 0; i < t->block_count; i++) {
         pw_add_varint(out, t->blocks[i].stored);
@@ -174,7 +197,8 @@ static bool read_pieces(struct pw_table *t, struct pw_bytes_in *in, uint32_t cta
         bool further = counted & 1;
         uint64_t count = (counted >> 1) + 1, cta = further ? last.cta : end + pw_take_varint(in, ctas);
         uint64_t block = last.block + pw_take_signed(in);
-        if (in->bad || cta + count > ctas || block >= t->block_count)
+        if (in->bad || cta + count > ctas || block >= t->block_count ||
+            count > (t->blocks[block].raw + UINT64_C(1)) / PW_SEGMENT_LEAST)
             return false;
         if (further && (!i || count > 1 || last.count > 1 || block <= last.block))
             return false;

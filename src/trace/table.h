@@ -34,12 +34,21 @@ struct pw_part pw_table_block(const struct pw_table *t, uint32_t block);
 /* The first piece that has a CTA, or one behind it; piece_count when there is none. */
 size_t pw_table_find(const struct pw_table *t, uint32_t cta);
 
+/* CTAs that have operations, of a table in order. */
+uint64_t pw_table_ctas(const struct pw_table *t);
+/* Whether a launch, by its number from 1, may have so many CTAs of so many warps without operations. A replay starts and
+ * ends each of them, so that a short file could ask for hours. */
+enum pw_status pw_table_check_idle(const char *path, size_t launch, uint64_t ctas, uint32_t warps,
+                                   struct pw_error *err);
+
 /* Adds to a table that is being written; false when memory is out. */
 bool pw_table_add_block(struct pw_table *t, const struct pw_part *block);
 /* One CTA more that has operations in this block; those of one block in order. */
 bool pw_table_add_cta(struct pw_table *t, uint32_t cta, uint32_t block);
 
-/* Sorts the pieces, writes the table and empties it; false when memory is out. */
+/* Brings the pieces into order, once all of them are there; false when memory is out. */
+bool pw_table_sort(struct pw_table *t);
+/* Writes a table in order and empties it; false when memory is out. */
 bool pw_table_write(struct pw_table *t, struct pw_bytes_out *out);
 
 /* Reads a table of a launch of so many CTAs, whose blocks lie from `place` to `end` of the file. False: it is broken,

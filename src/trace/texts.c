@@ -2,6 +2,7 @@
 #include "trace/texts.h"
 
 #include "sim/fnv.h"
+#include "sim/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,14 @@ void pw_texts_release(struct pw_texts *t)
     *t = (struct pw_texts){0};
 }
 
+/* Control characters, which readers refuse, become question marks. */
+static void clean(char *text)
+{
+    for (; *text; text++)
+        if (pw_utf8_is_control(text))
+            *text = '?';
+}
+
 const struct pw_text *pw_texts_add(struct pw_texts *t, const char *text)
 {
     uint64_t key = pw_fnv_text(PW_FNV_START, text);
@@ -34,6 +43,7 @@ const struct pw_text *pw_texts_add(struct pw_texts *t, const char *text)
         return NULL;
     *added = (struct pw_text){.number = t->map.count};
     memcpy(added->text, text, bytes);
+    clean(added->text);
     pw_key_map_add(&t->map, &added->link, key);
     *(t->last ? &t->last->after : &t->first) = added;
     t->last = added;

@@ -1,4 +1,4 @@
-/* Texts, each kept once: names of kernels come again with every launch. */
+/* Texts, each kept once and without control characters: names of kernels come again with every launch. */
 #ifndef PW_TRACE_TEXTS_H
 #define PW_TRACE_TEXTS_H
 

@@ -24,7 +24,13 @@ struct pw_trace_writer {
     uint32_t allocations;
     uint32_t ctas, cta_warps; /* of the launch that is open; 0: none is */
     struct pw_error err;      /* the first failure */
+    const char *about;        /* what the operations are from; NULL: the file itself */
 };
+
+static const char *name_of(const struct pw_trace_writer *w)
+{
+    return w->about ? w->about : w->file.path;
+}
 
 static bool sound(const struct pw_trace_writer *w)
 {
@@ -101,6 +107,11 @@ void pw_trace_writer_drop(struct pw_trace_writer *w)
     free(w);
 }
 
+void pw_trace_writer_name(struct pw_trace_writer *w, const char *name)
+{
+    w->about = name;
+}
+
 void pw_trace_writer_set_origin(struct pw_trace_writer *w, const struct pw_trace_origin *origin)
 {
     w->index.origin = (struct pw_trace_origin){.recorder = keep(w, origin->recorder),
@@ -116,9 +127,12 @@ static void end_launch(struct pw_trace_writer *w)
     if (!w->ctas || !sound(w))
         return;
     struct pw_error err;
+    uint64_t busy;
     enum pw_status status = pw_warps_out_end_all(&w->warps, &w->blocks, &err);
     if (status == PW_OK)
-        status = pw_blocks_out_end(&w->blocks, &w->index.launches[w->index.launch_count - 1], &err);
+        status = pw_blocks_out_end(&w->blocks, &w->index.launches[w->index.launch_count - 1], &busy, &err);
+    if (status == PW_OK)
+        status = pw_table_check_idle(name_of(w), w->index.launch_count, w->ctas - busy, w->cta_warps, &err);
     note(w, status, &err);
     w->ctas = 0;
 }
@@ -154,7 +168,7 @@ static void add_alloc(struct pw_trace_writer *w, const struct pw_trace_event *ev
     const struct pw_range *next;
     if (event->memory >= PW_TRACE_MEMORY_COUNT || event->address >= PW_TRACE_ADDRESS_END ||
         event->bytes > PW_TRACE_ADDRESS_END - event->address) {
-        pw_error_set(&w->err, PW_USER_ERROR, "%s: an allocation of %llu bytes at 0x%llx is none of a GPU", w->file.path,
+        pw_error_set(&w->err, PW_USER_ERROR, "%s: an allocation of %llu bytes at 0x%llx is none of a GPU", name_of(w),
                      (unsigned long long)event->bytes, (unsigned long long)event->address);
         return;
     }
@@ -185,7 +199,7 @@ void pw_trace_write_event(struct pw_trace_writer *w, const struct pw_trace_event
     }
     const struct pw_range *range = pw_ranges_find(&w->strays.live, event->address);
     if (event->kind >= PW_TRACE_LAUNCH || !pw_event_flags_are_known(event)) {
-        pw_error_set(&w->err, PW_FAILED, "%s: event %u with flags %u cannot be written", w->file.path, event->kind,
+        pw_error_set(&w->err, PW_FAILED, "%s: event %u with flags %u cannot be written", name_of(w), event->kind,
                      event->flags);
     } else if (range && event->kind == PW_TRACE_FREE) {
         add_free(w, range);
@@ -209,7 +223,7 @@ void pw_trace_write_launch(struct pw_trace_writer *w, const struct pw_trace_even
     uint32_t ctas = pw_recorded_ctas(launch);
     if (!ctas) {
         pw_error_set(&w->err, PW_USER_ERROR, "%s: kernel %s has a grid of %u x %u x %u and blocks of %u x %u x %u",
-                     w->file.path, launch->name, launch->grid.x, launch->grid.y, launch->grid.z, launch->block.x,
+                     name_of(w), launch->name, launch->grid.x, launch->grid.y, launch->grid.z, launch->block.x,
                      launch->block.y, launch->block.z);
         return;
     }
@@ -252,7 +266,7 @@ static bool touch(struct pw_trace_writer *w, uint32_t cta, uint32_t warp, const 
         out_of_memory(w);
     else if (touch == PW_TOUCH_BEYOND)
         pw_error_set(&w->err, PW_USER_ERROR, "%s: CTA %u, warp %u accesses 0x%llx, which no GPU can address",
-                     w->file.path, cta, warp, (unsigned long long)beyond);
+                     name_of(w), cta, warp, (unsigned long long)beyond);
     return touch == PW_TOUCH_NOTED;
 }
 
@@ -262,7 +276,7 @@ bool pw_trace_write_op(struct pw_trace_writer *w, uint32_t cta, uint32_t warp, c
     if (!sound(w))
         return false;
     if (cta >= w->ctas || warp >= w->cta_warps || !pw_op_is_sound(op)) {
-        pw_error_set(&w->err, PW_USER_ERROR, "%s: CTA %u, warp %u %s", w->file.path, cta, warp,
+        pw_error_set(&w->err, PW_USER_ERROR, "%s: CTA %u, warp %u %s", name_of(w), cta, warp,
                      cta < w->ctas && warp < w->cta_warps ? "has what is no operation" : "is not of the launch");
         return false;
     }

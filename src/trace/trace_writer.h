@@ -17,6 +17,9 @@ struct pw_trace_writer;
  * $TMPDIR, or /var/tmp. */
 enum pw_status pw_trace_writer_open(const char *path, struct pw_trace_writer **out, struct pw_error *err);
 
+/* What is wrong with events and operations is said of this file instead of the trace; it must stay. */
+void pw_trace_writer_name(struct pw_trace_writer *w, const char *name);
+
 /* May be called at any time before the end; texts are copied. */
 void pw_trace_writer_set_origin(struct pw_trace_writer *w, const struct pw_trace_origin *origin);
 

@@ -1,15 +1,16 @@
 /* Reads the head of a kernel's trace (traceg_header.h).
  *
  * Versions 3 to 5 of the tracer write the same lines but for an immediate at their end and a number at their beginning
- * (Accel-Sim's tracer_tool.cu). Version 6 lists uniform and predicate registers too, and is refused by name, as is
- * version 2, of which every line has the warp's place. Keys that are not known are skipped. */
+ * (Accel-Sim's tracer_tool.cu); version 6 has more in each (traceg_instruction.h). Version 2, of which every line has
+ * the warp's place, is refused by name, as is whatever comes after version 6. Keys that are not known are skipped. In a
+ * .tracez a zero byte ends the head. */
 #include "trace/traceg_header.h"
 
 #include "trace/text_scan.h"
 
 #include <stddef.h>
 
-enum { OLDEST_VERSION = 3, NEWEST_VERSION = 5 };
+enum { OLDEST_VERSION = 3, NEWEST_VERSION = 6 };
 
 enum value_kind { VALUE_NAME, VALUE_WORD, VALUE_NUMBER, VALUE_BOOL, VALUE_ADDRESS, VALUE_TRIPLE };
 
@@ -29,6 +30,9 @@ static const struct {
     {"nvbit version", VALUE_WORD, offsetof(struct pw_traceg_header, nvbit)},
     {"accelsim tracer version", VALUE_NUMBER, offsetof(struct pw_traceg_header, version)},
     {"enable lineinfo", VALUE_BOOL, offsetof(struct pw_traceg_header, line_numbers)},
+    {"pagewalk operations", VALUE_BOOL, offsetof(struct pw_traceg_header, has_operations)},
+    {"pagewalk pace", VALUE_NUMBER, offsetof(struct pw_traceg_header, pace)},
+    {"pagewalk sampled of", VALUE_ADDRESS, offsetof(struct pw_traceg_header, sampled_of)},
 };
 
 /* A version like 1.5.5, into 32 bytes. */
@@ -106,6 +110,8 @@ static enum pw_status check(struct pw_lines *t, struct pw_traceg_header *h, stru
     if (!h->threads)
         return pw_lines_fail(t, err, "the lines before this one have no `-block dim` of 1 to %d threads",
                              PW_CTA_THREADS);
+    if (h->pace > PW_TRACE_MOST_PACE)
+        return pw_lines_fail(t, err, "the lines before this one have a pace of more than %d", PW_TRACE_MOST_PACE);
     return PW_OK;
 }
 
@@ -120,7 +126,8 @@ enum pw_status pw_traceg_read_header(struct pw_lines *t, struct pw_traceg_header
         if (!at)
             return check(t, out, err);
         const char *text = pw_scan_blanks(at), *newline = memchr(at, '\n', (size_t)(t->end - at));
-        if (*text == '#') { /* whatever it says: in versions 3 and 4 the raw trace's format, in the sorted one too */
+        if (*text == '#' ||
+            !*text) { /* whatever it says: in versions 3 and 4 the raw trace's format, in the sorted one too */
             status = check(t, out, err);
             t->line--; /* it is read again */
             return status;

@@ -11,6 +11,10 @@ struct pw_traceg_header {
     uint32_t shared_bytes, registers, binary_version, version;
     bool line_numbers; /* an instruction begins with one */
     uint64_t shared_base, local_base;
+    /* Of a trace that pagewalk has exported: as in struct pw_trace_event, and whether an IADD3 begins an operation. */
+    uint32_t pace;
+    uint64_t sampled_of;
+    bool has_operations;
 };
 
 /* Leaves the text at the first line behind the head. */

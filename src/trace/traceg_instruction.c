@@ -2,32 +2,19 @@
  * right. */
 #include "trace/traceg_instruction.h"
 
-#include "trace/text_scan.h"
-
 enum { MODE_LIST, MODE_STRIDE, MODE_DIFFERENCES };
 
 void pw_traceg_reader_init(struct pw_traceg_reader *r, const struct pw_traceg_header *h, struct pw_trace_writer *out)
 {
-    *r = (struct pw_traceg_reader){.line_numbers = h->line_numbers,
+    *r = (struct pw_traceg_reader){.block_lanes = (h->threads + PW_WARP_LANES - 1) / PW_WARP_LANES * PW_WARP_LANES,
+                                   .line_numbers = h->line_numbers,
+                                   .six = h->version >= 6,
+                                   .has_operations = h->has_operations,
                                    .shared_base = h->shared_base,
                                    .local_base = h->local_base,
                                    .last = {.upper = pw_scan_word("00000000"), .lower = pw_scan_word("00000000")}};
     pw_warp_ops_init(&r->ops, out);
     r->ops.whole_warps = h->binary_version && h->binary_version < 70;
-}
-
-static const char *refuse(struct pw_traceg_reader *r, const char *problem)
-{
-    r->problem = problem;
-    return NULL;
-}
-
-/* The next field, where a field ends here. */
-static inline const char *next_field(const char *at)
-{
-    if (__builtin_expect(at && at[0] == ' ' && at[1] > ' ', 1))
-        return at + 1;
-    return at && pw_scan_ends(*at) ? pw_scan_blanks(at) : NULL;
 }
 
 /* A small number that is nearly always one digit. */
@@ -40,20 +27,35 @@ static inline const char *read_small(const char *at, uint32_t *out)
     return pw_scan_number(at, out);
 }
 
-static const char *read_registers(const char *at, uint32_t *out_count, uint8_t out[PW_TRACEG_REGISTERS])
+/* Behind the letters of a register that is no vector register. */
+static const char *skip_kind(const char *at)
 {
-    at = next_field(read_small(at, out_count));
-    if (!at || *out_count > PW_TRACEG_REGISTERS)
+    at += *at == 'U';
+    return *at == 'R' || *at == 'P' ? at + 1 : NULL;
+}
+
+/* *out_listed grows by the registers of all kinds; only vector registers are kept. */
+static const char *read_registers(const char *at, bool six, uint32_t *out_listed, uint32_t *out_count,
+                                  uint8_t out[PW_TRACEG_REGISTERS])
+{
+    uint32_t listed;
+    at = pw_traceg_next_field(read_small(at, &listed));
+    if (!at || listed > PW_TRACEG_REGISTERS)
         return NULL;
-    for (uint32_t i = 0; i < *out_count; i++) {
+    *out_count = 0;
+    *out_listed += listed;
+    for (uint32_t i = 0; i < listed; i++) {
         uint32_t number = 0, digits = 0;
-        if (*at++ != 'R')
+        bool vector = *at == 'R';
+        if (!vector && (!six || !(at = skip_kind(at))))
             return NULL;
+        at += vector;
         for (; *at >= '0' && *at <= '9' && digits < 4; at++, digits++)
             number = number * 10 + (uint32_t)(*at - '0');
-        if (!digits || number > PW_SASS_RZ || !(at = next_field(at)))
+        if (!digits || number > PW_SASS_RZ || !(at = pw_traceg_next_field(at)))
             return NULL;
-        out[i] = (uint8_t)number;
+        if (vector)
+            out[(*out_count)++] = (uint8_t)number;
     }
     return at;
 }
@@ -62,24 +64,30 @@ static const char *read_head(struct pw_traceg_reader *r, const char *at, struct 
 {
     uint64_t mask, line;
     at = pw_scan_blanks(at);
-    if (r->line_numbers && !(at = next_field(pw_scan_decimal(at, &line))))
-        return refuse(r, "the line number that an instruction begins with is not a decimal number");
-    at = next_field(pw_scan_hex_plain(at, &in->pc));
+    if (r->line_numbers && !(at = pw_traceg_next_field(pw_scan_decimal(at, &line))))
+        return pw_traceg_refuse(r, "the line number that an instruction begins with is not a decimal number");
+    at = pw_traceg_next_field(pw_scan_hex_plain(at, &in->pc));
     if (!at)
-        return refuse(r, "the PC is not a hexadecimal number");
-    at = next_field(pw_scan_hex_plain(at, &mask));
+        return pw_traceg_refuse(r, "the PC is not a hexadecimal number");
+    at = pw_traceg_next_field(pw_scan_hex_plain(at, &mask));
     if (!at || mask > UINT32_MAX)
-        return refuse(r, "the mask is not a hexadecimal number of 32 bits");
+        return pw_traceg_refuse(r, "the mask is not a hexadecimal number of 32 bits");
     in->mask = (uint32_t)mask;
-    at = read_registers(at, &in->result_count, in->results);
+    in->listed = 0;
+    at = read_registers(at, r->six, &in->listed, &in->result_count, in->results);
     if (!at)
-        return refuse(r, "the destination registers are not a count and R0 to R255");
+        return pw_traceg_refuse(r, "the destination registers are not a count and R0 to R255");
+    in->listed_results = in->listed;
     const struct pw_sass *sass = pw_sass_find(&r->names, at, &at);
-    if (!sass || !(at = next_field(at)))
-        return refuse(r, "the instruction has no name");
-    in->sass = *sass;
-    at = read_registers(at, &in->source_count, in->sources);
-    return at ? at : refuse(r, "the source registers are not a count and R0 to R255");
+    in->sass = sass ? *sass : (struct pw_sass){0};
+    if (in->sass.kind == PW_SASS_MARKER)
+        return at;
+    if (!sass || !(at = pw_traceg_next_field(at)))
+        return pw_traceg_refuse(r, "the instruction has no name");
+    if (in->sass.kind == PW_SASS_TENSOR && !r->six)
+        in->sass.kind = PW_SASS_OTHER;
+    at = read_registers(at, r->six, &in->listed, &in->source_count, in->sources);
+    return at ? at : pw_traceg_refuse(r, "the source registers are not a count and R0 to R255");
 }
 
 static void use_registers(struct pw_traceg_reader *r, const struct pw_traceg_instruction *in)
@@ -132,33 +140,34 @@ static const char *read_list(struct pw_traceg_reader *r, const char *at, uint32_
     struct pw_traceg_address last = r->last;
     uint64_t all = 0;
     for (uint32_t i = 0; i < count; i++) {
-        at = next_field(read_near(&last, at, &r->addresses[i]) ? at + ALL : read_address(&last, at, &r->addresses[i]));
+        at = pw_traceg_next_field(read_near(&last, at, &r->addresses[i]) ? at + ALL
+                                                                         : read_address(&last, at, &r->addresses[i]));
         if (!at)
-            return refuse(r, "there is not one hexadecimal address for each active lane");
+            return pw_traceg_refuse(r, "there is not one hexadecimal address for each active lane");
         all |= r->addresses[i];
     }
     r->last = last;
-    return all >> PW_TRACE_ADDRESS_BITS ? refuse(r, "an address has more than 57 bits") : at;
+    return all >> PW_TRACE_ADDRESS_BITS ? pw_traceg_refuse(r, "an address has more than 57 bits") : at;
 }
 
 static const char *read_differences(struct pw_traceg_reader *r, const char *at, uint32_t count)
 {
     uint64_t address;
-    at = next_field(pw_scan_hex(at, &address));
+    at = pw_traceg_next_field(pw_scan_hex(at, &address));
     if (!at)
-        return refuse(r, "the base is not a hexadecimal address");
+        return pw_traceg_refuse(r, "the base is not a hexadecimal address");
     uint64_t all = address;
     r->addresses[0] = address;
     for (uint32_t i = 1; i < count; i++) {
         int64_t difference;
-        at = next_field(pw_scan_signed(at, &difference));
+        at = pw_traceg_next_field(pw_scan_signed(at, &difference));
         if (!at)
-            return refuse(r, "there is not one difference for each active lane after the first");
+            return pw_traceg_refuse(r, "there is not one difference for each active lane after the first");
         address += (uint64_t)difference;
         all |= address;
         r->addresses[i] = address;
     }
-    return all >> PW_TRACE_ADDRESS_BITS ? refuse(r, "an address has more than 57 bits") : at;
+    return all >> PW_TRACE_ADDRESS_BITS ? pw_traceg_refuse(r, "an address has more than 57 bits") : at;
 }
 
 /* The first address is the base of the first active lane, and *out_stride is between lanes. */
@@ -166,23 +175,23 @@ static const char *read_stride(struct pw_traceg_reader *r, const char *at, uint3
 {
     const int64_t end = PW_TRACE_ADDRESS_END;
     int64_t stride;
-    at = next_field(pw_scan_hex(at, &r->addresses[0]));
+    at = pw_traceg_next_field(pw_scan_hex(at, &r->addresses[0]));
     if (at)
-        at = next_field(pw_scan_signed(at, &stride));
+        at = pw_traceg_next_field(pw_scan_signed(at, &stride));
     if (!at)
-        return refuse(r, "base and stride are not a hexadecimal address and a decimal number");
+        return pw_traceg_refuse(r, "base and stride are not a hexadecimal address and a decimal number");
     *out_stride = stride;
     if (!mask)
         return at;
     uint32_t run = mask >> __builtin_ctz(mask), count = pw_lane_count(mask);
     if (run & (run + 1))
-        return refuse(r, "base and stride are given for active lanes that are not one run");
+        return pw_traceg_refuse(r, "base and stride are given for active lanes that are not one run");
     if (count == 1)
         *out_stride = stride = 0;
     if (r->addresses[0] >= (uint64_t)end || stride >= end || stride <= -end)
-        return refuse(r, "an address has more than 57 bits");
+        return pw_traceg_refuse(r, "an address has more than 57 bits");
     int64_t last = (int64_t)r->addresses[0] + (count - 1) * stride;
-    return last < 0 || last >= end ? refuse(r, "an address has more than 57 bits") : at;
+    return last < 0 || last >= end ? pw_traceg_refuse(r, "an address has more than 57 bits") : at;
 }
 
 /* Shared or local memory, by the window that a generic address lies in. */
@@ -219,33 +228,23 @@ static void write_access(struct pw_traceg_reader *r, const struct pw_traceg_inst
         pw_warp_ops_fill(&r->ops, in->results[0], s->results);
 }
 
-/* The immediate, which versions before 5 do not write, and the end of the line. */
-static const char *read_immediate(struct pw_traceg_reader *r, const char *at, int64_t *out)
-{
-    *out = 0;
-    if (*at != '\n')
-        at = next_field(pw_scan_signed(at, out));
-    if (!at || *at != '\n')
-        return refuse(r, "what follows the addresses is not one immediate; are there more than active lanes?");
-    return at;
-}
-
 static const char *read_access(struct pw_traceg_reader *r, const char *at, const struct pw_traceg_instruction *in)
 {
     uint32_t width, mode, count = pw_lane_count(in->mask);
-    int64_t stride = 0, immediate;
+    int64_t stride = 0;
+    struct pw_traceg_tail tail;
     if (!in->sass.bytes)
-        return refuse(r, "a lane accesses at most 16 bytes");
-    at = next_field(read_small(at, &width));
+        return pw_traceg_refuse(r, "a lane accesses at most 16 bytes");
+    at = pw_traceg_next_field(read_small(at, &width));
     if (!at || !width)
-        return refuse(r, "an access has no width and addresses");
-    at = next_field(read_small(at, &mode));
+        return pw_traceg_refuse(r, "an access has no width and addresses");
+    at = pw_traceg_next_field(read_small(at, &mode));
     if (!at || mode > MODE_DIFFERENCES)
-        return refuse(r, "the mode of the addresses is not 0, 1 or 2");
+        return pw_traceg_refuse(r, "the mode of the addresses is not 0, 1 or 2");
     at = mode == MODE_STRIDE ? read_stride(r, at, in->mask, &stride)
          : mode == MODE_LIST ? read_list(r, at, count)
                              : read_differences(r, at, count);
-    if (!at || !(at = read_immediate(r, at, &immediate)))
+    if (!at || !(at = pw_traceg_read_tail(r, at, in, &tail)))
         return NULL;
     bool second = r->copy_begun && in->pc == r->copy_pc && in->mask == r->copy_mask;
     r->copy_begun = false;
@@ -256,18 +255,29 @@ static const char *read_access(struct pw_traceg_reader *r, const char *at, const
     return at;
 }
 
+/* Whether it is the barrier 0 of all warps. Version 6 says how many threads come, and where the barrier's number is in
+ * a register, the number is its value and the immediate is the threads; before, any other immediate than 0 may be either.
+ */
+static bool is_block_barrier(const struct pw_traceg_reader *r, const struct pw_traceg_instruction *in,
+                             const struct pw_traceg_tail *tail)
+{
+    bool in_register = in->listed_results && tail->has_values && !tail->second;
+    uint64_t number = in_register ? tail->value : tail->first, threads = in_register ? tail->first : tail->second;
+    return in->mask && !number && (!threads || threads >= r->block_lanes);
+}
+
 static const char *read_control(struct pw_traceg_reader *r, const char *at, const struct pw_traceg_instruction *in)
 {
     uint32_t width;
-    int64_t immediate;
-    at = next_field(read_small(at, &width));
+    struct pw_traceg_tail tail;
+    at = pw_traceg_next_field(read_small(at, &width));
     if (!at || width)
-        return refuse(r, "a barrier or wait has addresses");
-    if (!(at = read_immediate(r, at, &immediate)))
+        return pw_traceg_refuse(r, "a barrier or wait has addresses");
+    if (!(at = pw_traceg_read_tail(r, at, in, &tail)))
         return NULL;
     if (in->sass.kind == PW_SASS_WAIT)
-        pw_warp_ops_wait_copies(&r->ops, (uint64_t)immediate);
-    else if (in->mask && !immediate)
+        pw_warp_ops_wait_copies(&r->ops, tail.first);
+    else if (is_block_barrier(r, in, &tail))
         pw_warp_ops_barrier(&r->ops, in->mask);
     else
         pw_warp_ops_count(&r->ops);
@@ -290,7 +300,7 @@ static bool is_same(const struct pw_traceg_head *h, const char *at)
 /* What follows is not looked at. */
 static inline bool is_plain(const struct pw_sass *s)
 {
-    return !pw_sass_is_access(s) && s->kind != PW_SASS_WAIT && s->kind != PW_SASS_BARRIER;
+    return !pw_sass_is_access(s) && s->kind != PW_SASS_WAIT && s->kind != PW_SASS_BARRIER && s->kind != PW_SASS_TENSOR;
 }
 
 static const char *read_new_head(struct pw_traceg_reader *r, const char *at, struct pw_traceg_head *h)
@@ -320,15 +330,19 @@ const char *pw_traceg_read_instruction(struct pw_traceg_reader *r, const char *a
         return NULL;
     const struct pw_traceg_instruction *in = &h->in;
     if (in->mask & ~r->lanes)
-        return refuse(r, "the mask has lanes that the block has no threads for");
+        return pw_traceg_refuse(r, "the mask has lanes that the block has no threads for");
     if (pw_sass_is_access(&in->sass)) {
         if (in->sass.kind != PW_SASS_COPY)
             r->copy_begun = false;
         return read_access(r, at, in);
     }
+    if (in->sass.kind == PW_SASS_MARKER)
+        return at;
     r->copy_begun = false;
     use_registers(r, in);
     switch (in->sass.kind) {
+    case PW_SASS_TENSOR:
+        return pw_traceg_read_tensor(r, at, in);
     case PW_SASS_WAIT:
     case PW_SASS_BARRIER:
         return read_control(r, at, in);
@@ -339,6 +353,8 @@ const char *pw_traceg_read_instruction(struct pw_traceg_reader *r, const char *a
         pw_warp_ops_exit(&r->ops, in->mask);
         return at;
     default:
+        if (__builtin_expect(r->has_operations && in->sass.begins, 0))
+            pw_warp_ops_cut(&r->ops);
         pw_warp_ops_count(&r->ops);
         return at;
     }

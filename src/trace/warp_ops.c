@@ -43,6 +43,11 @@ static void begin_op(struct pw_warp_ops *o)
     flush(o);
 }
 
+void pw_warp_ops_cut(struct pw_warp_ops *o)
+{
+    begin_op(o);
+}
+
 void pw_warp_ops_end(struct pw_warp_ops *o)
 {
     if (!o->any)

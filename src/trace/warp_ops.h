@@ -74,6 +74,9 @@ static inline void pw_warp_ops_uncount(struct pw_warp_ops *o)
     o->run--;
 }
 
+/* The instructions counted so far are an operation of their own. */
+void pw_warp_ops_cut(struct pw_warp_ops *o);
+
 /* Whether there are loads that one could wait for. */
 static inline bool pw_warp_ops_in_flight(const struct pw_warp_ops *o)
 {

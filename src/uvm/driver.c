@@ -82,6 +82,7 @@ enum pw_status pw_uvm_create(const struct pw_uvm_config *config, const struct pw
     u->wiring = *wiring;
     u->unit = 1U << wiring->order;
     enum pw_status status = find_capacity(config, wiring, &u->capacity, err);
+    u->memory_bytes = u->capacity * PW_PAGE_BYTES;
     if (status == PW_OK)
         status = pw_advice_parse(config->advice, &u->advice, err);
     if (status == PW_OK) {
@@ -172,17 +173,23 @@ enum pw_status pw_uvm_free(struct pw_uvm *u, pw_asid asid, pw_vpn first, struct 
     return pw_residency_remove(u->residency, asid, first, unmap_freed, u, err);
 }
 
-enum pw_status pw_uvm_start(struct pw_uvm *u, struct pw_error *err)
+static uint64_t pages_allocated_now(const struct pw_uvm *u)
 {
-    if (u->started || u->config.oversubscription <= 0)
-        return PW_OK;
-    u->started = true;
     uint64_t pages = 0;
     for (size_t i = 0; i < pw_residency_range_count(u->residency); i++) {
         const struct pw_managed_range *range = pw_residency_range(u->residency, i);
         if (!range->freed)
             pages += (range->bytes + PW_PAGE_BYTES - 1) / PW_PAGE_BYTES;
     }
+    return pages;
+}
+
+enum pw_status pw_uvm_start(struct pw_uvm *u, uint64_t data_pages, struct pw_error *err)
+{
+    if (u->started || u->config.oversubscription <= 0)
+        return PW_OK;
+    u->started = true;
+    uint64_t pages = u->config.oversubscription_of == PW_DATA_AT_LAUNCH ? pages_allocated_now(u) : data_pages;
     char wanted[PW_SIZE_CAPACITY], there[PW_SIZE_CAPACITY];
     double fits = (double)pages * 100 / u->config.oversubscription;
     if (fits > (double)u->capacity)
@@ -192,8 +199,10 @@ enum pw_status pw_uvm_start(struct pw_uvm *u, struct pw_error *err)
                        pw_size_text(there, u->capacity * PW_PAGE_BYTES, false));
     u->capacity = (uint64_t)fits / u->unit * u->unit;
     if (!u->capacity)
-        return pw_fail(err, PW_USER_ERROR, "uvm.oversubscription = %g leaves no page of device memory",
-                       u->config.oversubscription);
+        return pw_fail(err, PW_USER_ERROR, "uvm.oversubscription = %g of %s leaves no page of device memory",
+                       u->config.oversubscription, pw_size_text(wanted, pages * PW_PAGE_BYTES, false));
+    u->memory_bytes = u->capacity * PW_PAGE_BYTES;
+    u->data_bytes = pages * PW_PAGE_BYTES;
     pw_residency_set_capacity(u->residency, u->capacity);
     return PW_OK;
 }

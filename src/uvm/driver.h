@@ -21,6 +21,13 @@
 #include "sim/timeline.h"
 #include "uvm/residency.h"
 
+/* The data of which uvm.oversubscription is a share. */
+enum pw_data_base {
+    PW_DATA_TOUCHED,   /* pages that kernels touch: the working set */
+    PW_DATA_ALLOCATED, /* the most that is allocated at one time */
+    PW_DATA_AT_LAUNCH  /* what is allocated at the first launch */
+};
+
 enum pw_fault_service { PW_SERVICE_SERIAL, PW_SERVICE_PARALLEL, PW_SERVICE_BATCH };
 
 struct pw_uvm_config {
@@ -34,8 +41,9 @@ struct pw_uvm_config {
     double reserve, free_buffer;                     /* percent */
     uint32_t reserve_from;                           /* enum pw_reserve_from */
     uint64_t memory;                                 /* bytes of device memory for managed data; 0: all there is */
-    double oversubscription; /* percent: memory = what is allocated at the first launch * 100 / this; 0: not used */
-    char advice[PW_OPTION_TEXT_CAPACITY]; /* by the names of allocations: uvm/advice.h */
+    double oversubscription;                         /* percent: memory = data * 100 / this; 0: not used */
+    uint32_t oversubscription_of;                    /* enum pw_data_base */
+    char advice[PW_OPTION_TEXT_CAPACITY];            /* by the names of allocations: uvm/advice.h */
 };
 
 extern const struct pw_option pw_uvm_options[];
@@ -85,8 +93,9 @@ struct pw_residency *pw_uvm_residency(struct pw_uvm *u);
 enum pw_status pw_uvm_allocate(struct pw_uvm *u, pw_asid asid, const char *name, pw_vpn first, uint64_t bytes,
                                struct pw_error *err);
 enum pw_status pw_uvm_free(struct pw_uvm *u, pw_asid asid, pw_vpn first, struct pw_error *err);
-/* Before the first launch: oversubscription is taken of what is allocated now. */
-enum pw_status pw_uvm_start(struct pw_uvm *u, struct pw_error *err);
+/* Before the first launch: finds the memory that oversubscription leaves. data_pages: what is touched or allocated in
+ * the run, as uvm.oversubscription_of asks; what is allocated now is counted here. */
+enum pw_status pw_uvm_start(struct pw_uvm *u, uint64_t data_pages, struct pw_error *err);
 
 /* An access found no mapping. It is replayed when the page is there; a page that is coming already is merged into.
  * False when the address is in no allocation. */

@@ -121,6 +121,7 @@ struct pw_uvm {
     struct pw_residency *residency;
     unsigned unit; /* pages in a page of the machine */
     uint64_t capacity;
+    uint64_t memory_bytes, data_bytes; /* of the metrics: the capacity, and what oversubscription was taken of */
     struct pw_advice_list advice;
 
     struct fault_table faults;

@@ -2,6 +2,7 @@
 #include "uvm/driver.h"
 
 static const char *const service_names[] = {"serial", "parallel", "batch", NULL};
+static const char *const data_names[] = {"touched", "allocated", "first-launch", NULL};
 static const char *const reserve_names[] = {"eviction", "candidates", NULL};
 
 #define FIELD(name) offsetof(struct pw_uvm_config, name)
@@ -40,7 +41,11 @@ const struct pw_option pw_uvm_options[] = {
     {"memory", PW_OPTION_BYTES, FIELD(memory), 0, 0, "0B", "bytes", NULL,
      "Device memory for managed data; 0: all there is.", false},
     {"oversubscription", PW_OPTION_NUMBER, FIELD(oversubscription), 0, 1e6, "0", "%", NULL,
-     "Size of what is allocated at the first launch as a share of device memory, which follows from it; 0: not used.",
+     "Size of the data as a share of device memory, which follows from it: at 200 half of the data fits; 0: not used.",
+     false},
+    {"oversubscription_of", PW_OPTION_CHOICE, FIELD(oversubscription_of), 0, 0, "touched", "", data_names,
+     "Which data that is: pages that kernels touch, the most that is allocated at one time (both known from a first "
+     "pass over the program), or what is allocated at the first launch.",
      false},
     {"advice", PW_OPTION_TEXT, FIELD(advice), 0, 0, "", "", NULL,
      "Memory advice by allocation: NAME:read-mostly, host, device, accessed-by or prefetch, several joined by '+' or "

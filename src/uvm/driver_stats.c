@@ -69,6 +69,13 @@ void pw_uvm_register(struct pw_uvm *u, struct pw_stats *stats)
     pw_stats_counter(stats, "uvm.batch_faults_sum", "faults", NULL, &u->batch_faults, 0, 0);
     pw_stats_ratio(stats, "uvm.batch_faults_mean", "faults", "Mean number of faults in a group or batch.",
                    "uvm.batch_faults_sum", "uvm.batches", 1);
+    pw_stats_counter(stats, "uvm.memory_bytes", "bytes", "Device memory for managed data, of all applications.",
+                     &u->memory_bytes, 0, 0);
+    pw_stats_level(stats, "uvm.memory_bytes");
+    pw_stats_counter(stats, "uvm.data_bytes", "bytes",
+                     "Data that uvm.oversubscription is a share of (uvm.oversubscription_of); 0 where it is not used.",
+                     &u->data_bytes, 0, 0);
+    pw_stats_level(stats, "uvm.data_bytes");
     pw_stats_identity(stats, "uvm.pages_prefetched",
                       "uvm.prefetched_used + uvm.prefetched_evicted + uvm.prefetched_resident");
     pw_stats_identity(stats, "uvm.faults_registered",

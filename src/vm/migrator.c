@@ -352,7 +352,7 @@ enum pw_status pw_migrator_create(struct pw_page_manager *m, struct pw_error *er
     if (!g)
         return pw_fail_memory(err, "page manager");
     m->migrator = g;
-    g->intervals = (struct pw_epochs){m->wiring.events, m, interval_over};
+    g->intervals = (struct pw_epochs){m->wiring.events, m, interval_over, NULL}; /* may move pages */
     g->tally_capacity = FIRST_TALLIES;
     g->tallies = calloc(g->tally_capacity, sizeof *g->tallies);
     if (!g->tallies)

@@ -145,7 +145,7 @@ static pw_cycle snapshot(void *object, pw_cycle now)
 
 void pw_tlb_deltas_begin(struct pw_tlb_deltas *d)
 {
-    d->epochs = (struct pw_epochs){d->setup.events, d, snapshot};
+    d->epochs = (struct pw_epochs){d->setup.events, d, snapshot, NULL}; /* each draws random numbers */
     pw_epochs_begin(&d->epochs, d->setup.events->now + d->setup.interval);
 }
 

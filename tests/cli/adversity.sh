@@ -47,6 +47,29 @@ wait $job
 code=$?
 check 'touch that waits for a pipe can be interrupted' is_error 130 interrupted
 
+rm -r target
+"$pagewalk" trace record -w alu:iterations=20000 -o alu.pwt -q
+interrupted 'trace export' INT trace export alu.pwt -o target/folder
+interrupted 'trace export' TERM trace export alu.pwt -o target/folder --xz
+
+# A file of less than a megabyte that stands for 6 GB of empty lines: whoever reads it stops at once.
+python3 - <<'PYTHON'
+import lzma
+head = b"-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-accelsim tracer version = 5\n"
+stream = lzma.compress(b"\n" * (16 << 20), preset=0)
+open("bomb.traceg.xz", "wb").write(lzma.compress(head) + stream * 400)
+PYTHON
+began=$(date +%s)
+interrupted 'trace convert of much text in a small file' INT trace convert bomb.traceg.xz -o target/x.pwt
+"$pagewalk" trace info bomb.traceg.xz >.stdout 2>.stderr &
+job=$!
+sleep 0.5
+kill -s INT $job
+wait $job
+code=$?
+check 'so does trace info' is_error 130 interrupted
+check 'neither took long' [ $(($(date +%s) - began)) -le 5 ]
+
 # The first result cannot be stored, and every further run would take hours. 8 KB more than an empty store has.
 cat >full.yaml <<YAML
 title: A full disk
@@ -62,14 +85,14 @@ table:
 YAML
 run reproduce ./full.yaml --plan --db full.db
 limit=$(($(stat -c %s full.db) / 1024 + 8))
-(ulimit -f $limit && trap '' XFSZ && exec timeout -s KILL 60 "$pagewalk" reproduce ./full.yaml --db full.db -j 2 -q >.stdout 2>.stderr)
+(ulimit -f $limit && exec timeout -s KILL 60 "$pagewalk" reproduce ./full.yaml --db full.db -j 2 -q >.stdout 2>.stderr)
 code=$?
 check 'a full disk stops all runs at the first result that cannot be stored' is_error 1 'full.db: .*; stopped, what is finished is kept'
 sed 's/"vecadd:n=1000 .*"/"vecadd:n=1000 vecadd:n=2000 vecadd:n=3000 vecadd:n=4000 vecadd:n=5000 vecadd:n=6000"/' full.yaml >small.yaml
 run reproduce ./small.yaml --db whole.db --json -
 cp .stdout whole.json
 limit=$(($(stat -c %s whole.db) / 1024 - 4)) # a page less than all need
-(ulimit -f $limit && trap '' XFSZ && exec timeout -s KILL 60 "$pagewalk" reproduce ./small.yaml --db half.db -j 1 -q >.stdout 2>.stderr)
+(ulimit -f $limit && exec timeout -s KILL 60 "$pagewalk" reproduce ./small.yaml --db half.db -j 1 -q >.stdout 2>.stderr)
 code=$?
 check 'a disk that fills up in the middle: exit code 1 and one line' is_error 1 'half.db: .*; stopped, what is finished is kept'
 run reproduce ./small.yaml --plan --db half.db

@@ -39,15 +39,148 @@ check 'pack says what is missing and packs the rest' packs
 check 'measure and the samples are Python' python3 - "$source_root/capture" <<'PYTHON'
 import ast, pathlib, sys
 root = pathlib.Path(sys.argv[1])
-files = [root / "measure", *(root / "samples").glob("*.py")]
+scripts = [root / "measure", root / "samples/record-all"]
+files = list((root / "samples").glob("*.py"))
 assert len(files) > 5
-for file in files:
+for file in [*scripts, *files, root / "pagewalk_capture.py"]:
     ast.parse(file.read_text())
-samples = (root / "measure").read_text()
-wrong = [f.name for f in files[1:] if f.name != "recording.py" and f'"{f.name}"' not in samples]
+samples = "".join(script.read_text() for script in scripts)
+wrong = [f.name for f in files if f.name != "recording.py" and f'"{f.name}"' not in samples]
 assert not wrong, wrong
 programs = {f.stem for f in (root / "programs").glob("*.cu")}
 asked = set(samples.split("PROGRAMS = [")[1].split("]")[0].replace('"', " ").replace(",", " ").split())
 assert asked == programs, asked ^ programs
 PYTHON
+
+# pagewalk_capture.py, with a library and a framework that write down what is asked of them.
+cat >part.py <<'PYTHON'
+import ctypes, os, sys, types
+
+said = []
+
+
+class Library:
+    """What CUDA_INJECTION64_PATH names, in the place of the recorder's."""
+
+    def __init__(self, path):
+        assert path.endswith("/libpagewalk-capture.so"), path
+
+    def __getattr__(self, name):
+        def call(*arguments):
+            said.append(" ".join([name.removeprefix("pagewalk_capture_"), *(a.decode() for a in arguments)]))
+        self.__dict__[name] = call
+        return call
+
+
+class Module:
+    """Of PyTorch, as far as hooks go."""
+
+    def __init__(self, **layers):
+        self.layers, self.before, self.after = layers, {}, {}
+
+    def get_submodule(self, name):
+        module = self
+        for part in name.split(".") if name else []:
+            module = module.layers[part]
+        return module
+
+    def hook(self, hooks, f):
+        key = object()
+        hooks[key] = f
+        return types.SimpleNamespace(remove=lambda: hooks.pop(key))
+
+    def register_forward_pre_hook(self, f):
+        return self.hook(self.before, f)
+
+    def register_forward_hook(self, f, always_call=False):
+        assert always_call
+        return self.hook(self.after, f)
+
+    def __call__(self, x):
+        for f in self.before.values():
+            f(self, (x,))
+        try:
+            if x == "bad":
+                raise ValueError(x)
+            said.append(f"forward {x}")
+        finally:
+            for f in self.after.values():
+                f(self, (x,), None)
+
+
+ctypes.CDLL = Library
+sys.modules["torch"] = types.SimpleNamespace(cuda=types.SimpleNamespace(
+    is_available=lambda: True, synchronize=lambda: said.append("synchronize")))
+sys.path.insert(0, sys.argv[1])
+import pagewalk_capture as capture
+
+
+def does(expected, f, *arguments):
+    del said[:]
+    f(*arguments)
+    assert said == expected, (said, expected)
+
+
+def one_part():
+    with capture.record("attention"):
+        said.append("kernel")
+
+
+def nested():
+    with capture.record("outer"), capture.record("inner"):
+        said.append("kernel")
+
+
+def fails():
+    try:
+        with capture.record("part"):
+            raise ValueError
+    except ValueError:
+        pass
+
+
+def names_only():
+    with capture.named("table"):
+        said.append("allocate")
+
+
+model = Module(layers=Module(first=Module()))
+layer = model.get_submodule("layers.first")
+
+
+def passes(*inputs):
+    for x in inputs:
+        try:
+            layer(x)
+        except ValueError:
+            said.append("failed")
+
+
+begin, end = ["synchronize", "resume"], ["synchronize", "pause"]
+if sys.argv[2] == "outside":
+    begin = end = []
+    for f, done in ((one_part, ["kernel"]), (nested, ["kernel"]), (fails, []), (names_only, ["allocate"])):
+        does(done, f)
+else:
+    if sys.argv[2] == "whole":
+        begin = end = []
+    does([*begin, "push attention", "kernel", "pop", *end], one_part)
+    does([*begin, "push outer", "push inner", "kernel", "pop", "pop", *end], nested)
+    does([*begin, "push part", "pop", *end], fails)
+    does(["push table", "allocate", "pop"], names_only)
+    hooks = capture.record_layer(model, "layers.first", skip=1, count=2)
+    one = [*begin, "push layers.first"]
+    does(["forward 1", *one, "forward 2", "pop", *end, *one, "pop", *end, "failed", "forward 4"], passes, 1, 2, "bad", 4)
+    hooks.remove()
+    does(["forward 5"], passes, 5)
+    whole = capture.record_layer(model, "")
+    does([*begin, "push Module", "forward x", "pop", *end], model, "x")
+PYTHON
+part() { env "${@:3}" python3 -B part.py "$source_root/capture" "$1" 2>.stderr && [ "$(cat .stderr)" = "$2" ]; }
+check 'a part of a Python program is recorded, and a layer of a model' \
+  part paused '' CUDA_INJECTION64_PATH=/x/libpagewalk-capture.so PAGEWALK_CAPTURE=$'-o\nt.pwt\n--paused\n'
+check 'without --paused it is named' \
+  part whole '' CUDA_INJECTION64_PATH=/x/libpagewalk-capture.so PAGEWALK_CAPTURE=$'-o\nt.pwt\n--kernels\n--paused-not\n'
+check 'outside of the recorder it just runs, which is said once' \
+  part outside 'pagewalk_capture: not under pagewalk-capture; nothing is recorded' CUDA_INJECTION64_PATH=
 finish

@@ -138,6 +138,32 @@ assert events == ["alloc 0 device 1048576", "alloc 1 device 4096", "alloc 2 mana
                   "copy on-device 4096", "advise 2 2", "prefetch 2 8192", "free 4", "free 3", "free 2", "free 1",
                   "launch 1 add"], events
 PYTHON
+named=(range:0:outer alloc:4096 range:4:x alloc:5000 range:1:w alloc:6000 leave:1 leave:4 range:3:in-domain alloc:7000 leave:3
+  range:2:attributes alloc:8000 begin:mix:20,1:64 alloc:9000 launch:mix leave:2 leave:0 own:mine alloc:100 own_end alloc:200
+  launch:add)
+# names: of all allocations, without what tells the compiler's code.
+names() { "$pagewalk" trace cat t.pwt | sed -n 's/^alloc [0-9]* device 0x[0-9a-f]* //p' | sed 's/+0x[0-9a-f]*/+/'; }
+are_named() {
+  record 0 --names -- "${named[@]}" && names >.names && diff .names - <<'NAMES'
+1048576 gpu_program!main+ #1
+4096 outer #1
+5000 outer #2
+6000 outer #3
+7000 in-domain #1
+8000 attributes #1
+9000 attributes #2
+100 mine #1
+200 gpu_program!with_argument+ #1
+NAMES
+}
+check 'allocations are named by ranges of NVTX and of the recorder, and by functions' are_named
+check 'by the same names the next time' eval '"$pagewalk" trace cat t.pwt | sed "s/ 0x[0-9a-f]*//g" | grep "alloc.*device" >once &&
+  record 0 --names -- "${named[@]}" && "$pagewalk" trace cat t.pwt | sed "s/ 0x[0-9a-f]*//g" | grep "alloc.*device" | diff once -'
+check 'without --names they have none' eval 'record 0 -- "${named[@]}" && [ "$(names | grep -c "^[0-9]* 0x[0-9a-f]*$")" = 9 ]'
+check 'kernels that copy tensors are named, and counted in the trace' \
+  eval 'record 0 -- launch:tensors launch:add launch:tensors && [ "$(wc -l <.stderr)" = 3 ] &&
+    grep -q "incomplete: 2 launches .* their kernels: tensors$" .stderr &&
+    "$pagewalk" trace info t.pwt | grep -q "^recorded by .*, without tensor copies of 2 launches$"'
 check 'nothing is lost when the ring is full' recorded 0 --ring 64K -- launch:many:8,4:128 launch:mix:20,1:64
 check 'warps that are not followed through shared memory have the same instructions' \
   recorded 0 --no-shared -- launch:mix:4,1:64
@@ -255,6 +281,11 @@ it_is_said_what_fails() {
     logged 'a module cannot be patched: its instructions' && logged 'left out: samples' &&
     logged 'libsanitizer-public.so' && logged 'with PwMatrix alone: exit code 1' && [ ! -e out/samples.tar ]
 }
+compiled_for() {
+  printf '#!/bin/sh\n%s\n' "$1" >smi && chmod +x smi && rm -rf built &&
+    make -n -C "$source_root/capture" BUILD="$work/built" CUDA="$work/cuda" NVIDIA_SMI="$work/smi" "${@:3}" \
+      "$work/built/pagewalk-capture.fatbin" >made 2>&1 && grep -qF -- "$2" made
+}
 without_the_api() {
   rm -r cuda/compute-sanitizer built
   measures 60 --only samples && logged 'no Compute Sanitizer API' && logged 'left out: samples'
@@ -262,6 +293,11 @@ without_the_api() {
 if command -v make >/dev/null; then
   unset PAGEWALK_SANITIZER
   make_toolkit
+  check 'patches are compiled for the GPUs at hand' \
+    compiled_for 'echo 9.0; echo 8.6; echo 9.0' 'arch=compute_86,code=sm_86 -gencode arch=compute_90,code=sm_90'
+  check 'or for those that are asked for' compiled_for 'echo 9.0' 'arch=compute_75,code=sm_75 -fatbin' ARCH=75
+  check 'without a GPU for 9.0, which is said' \
+    eval "compiled_for 'echo no devices were found; exit 9' 'built for 9.0; set ARCH' && grep -q code=sm_90 made"
   check 'capture/measure builds and records what can be' everything_is_recorded
   check 'it says what it can find out when nothing can be recorded' it_is_said_what_fails
   compgen -G '/usr/local/cuda*/compute-sanitizer' || check 'it goes on without the API' without_the_api

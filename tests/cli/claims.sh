@@ -5,18 +5,18 @@ source "$(dirname "$0")/tap.sh"
 tested=mosaic-tab1''-cores
 wrong=mosaic-fig08''-agv
 
-run claims
+run claims --db none.db
 check 'without a store and a log nothing was run' eval \
   'succeeds && awk "\$1 == \"all\" { exit !(\$3 == 0 && \$4 == 0 && \$5 == 0 && \$6 + \$7 == 1199 && \$7 > 0 && \$8 == 48 && \$9 == 1247) }" .stdout && [ "$(grep -c " headline " .stdout)" = 5 ]'
 check 'nothing is written' only_files .
-run claims mosaic uvm
+run claims mosaic uvm --db none.db
 check 'papers can be chosen' eval 'succeeds && grep -qE "^all +all .* 469$" .stdout && ! grep -qE "mask|compression|gmmu" .stdout'
-run claims --list mask --kind headline
+run claims --list mask --kind headline --db none.db
 check 'a line has the place and the value' eval \
   'succeeds && [ "$(wc -l <.stdout)" = 5 ] && grep -qE "^mask-fig11-avg +Fig. 11; Sec. 7.1; Abstract +57.8 % +not run +" .stdout'
 run claims --list --verdict out-of-scope
 check 'a verdict can be chosen' eval 'succeeds && [ "$(wc -l <.stdout)" = 49 ] && [ "$(grep -c "out of scope  context$" .stdout)" = 48 ]'
-run claims --list --verdict holds
+run claims --list --verdict holds --db none.db
 check 'nothing holds that was not run' eval 'succeeds && [ "$(wc -l <.stdout)" = 1 ]'
 
 run claims --tests
@@ -34,7 +34,7 @@ assert ids(gone) and not ids(gone) & (ids(above) | ids(below))
 PYTHON'
 check '--tests names the case beside the row' eval \
   'grep -qE "^$tested +golden/machines +mosaic_is_the_machine_of_its_table_1$" .stdout'
-run claims --json
+run claims --json - --db none.db
 check '--json has every row' eval 'succeeds && python3 - .stdout <<PYTHON
 import json, sys
 rows = json.load(open(sys.argv[1]))
@@ -43,8 +43,64 @@ assert {r["verdict"] for r in rows} == {"not run", "not modelled", "out of scope
 assert all((r["verdict"] == "not modelled") == ("reason" in r) for r in rows)
 assert all(r["ours"] == [] and r["claim"] and r["judge"] for r in rows)
 PYTHON'
-run claims --json uvm --kind headline
+run claims --json - uvm --kind headline
 check '--json takes the same choices' eval 'succeeds && [ "$(grep -c "\"id\"" .stdout)" = 2 ]'
+
+# What the project has measured is shown as such where nobody has run anything.
+run claims
+check 'without runs the results of the project are shown, with the versions that measured them' eval \
+  'succeeds && python3 - "$source_root" "$("$pagewalk" --version)" .stdout <<PYTHON
+import json, pathlib, re, sys
+results = {p.stem: json.loads(p.read_text()) for p in sorted((pathlib.Path(sys.argv[1]) / "data/results").glob("*.json"))}
+text = open(sys.argv[3]).read()
+rows = {tuple(line.split()[:2]): line.split()[2:] for line in text.splitlines() if line}
+for paper, scopes in results.items():
+    decided = {c["id"]: c["verdict"] for scope in ("quick", "full") for f in scopes.get(scope, []) for c in f["claims"]
+               if c["verdict"] != "not run"}
+    shown = sum(map(int, rows[paper, "all"][:3]))
+    assert shown == len(decided), (paper, shown, len(decided))
+    assert int(rows[paper, "headline"][0]) <= len(decided) and "\n%s: %s of %d hold" % (paper, rows[paper, "all"][0], shown) in text
+versions = {f["version"]["mechanisms"] for s in results.values() for fs in s.values() for f in fs}
+said = " ".join(text.split())
+assert "Measured by the project, not by you" in said and "earlier version" in said
+assert set(re.search(r"earlier version of the simulator \((.*?)\)", said)[1].split(", ")) == versions
+PYTHON'
+check 'nothing is written' only_files .
+run claims --list --kind headline
+check 'a line of the project names the version' eval \
+  'succeeds && [ "$(grep -cE " (holds|weak|differs) .* full( \(20% of its workloads\))?, the project.s with [0-9a-f]{12}" .stdout)" = 18 ] && [ "$(grep -c "20% of its" .stdout)" = 8 ]'
+run claims --json - mask --kind headline
+check '--json too' eval 'succeeds && [ "$(grep -cE "\"measured_with\": \"[0-9a-f]{12}\"" .stdout)" = 4 ]'
+run claims --why
+check '--why has a reason and a page for every paper' eval 'succeeds && python3 - "$source_root" .stdout <<PYTHON
+import pathlib, re, sys
+root, text = pathlib.Path(sys.argv[1]), open(sys.argv[2]).read()
+assert max(map(len, text.splitlines())) <= 80
+lines = " ".join(text.split())
+found = re.findall(r"(\S+): (\d+) of (\d+) hold.*? differ\. (.*?) See (docs/\S+\.md)\.", lines)
+assert [f[0] for f in found] == ["mosaic", "mask", "compression", "uvm", "gmmu-bypass"], found
+assert all((root / page).is_file() and len(why) > 60 for *_, why, page in found)
+PYTHON'
+
+# A store that decides something is shown instead, first pagewalk.db, then that of scripts/quickstart.
+quickly=compression/sec54 claim=comp-sec54-2m-harm
+mkdir -p results/quickstart
+"$pagewalk" reproduce $quickly --db results/quickstart/pagewalk.db >/dev/null 2>&1
+run claims
+check 'the store of the quickstart is found' eval \
+  'succeeds && grep -q "^From the runs in results/quickstart/pagewalk.db; .*--project" .stdout && ! grep -q "by the project" .stdout'
+run claims --list compression
+check 'its rows name no version of the project' eval \
+  'grep -q "^$claim .* $quickly quick$" .stdout && ! grep -q "the project" .stdout'
+seconds=$( { TIMEFORMAT=%U; time "$pagewalk" claims >/dev/null; } 2>&1)
+check "claims takes no seconds over a store ($seconds s of CPU time)" awk -v s="$seconds" 'BEGIN { exit !(s < 2.5) }'
+run claims --project
+check '--project shows what the project has measured' eval 'succeeds && grep -q "^Measured by the project" .stdout'
+"$pagewalk" reproduce uvm/table1 --db pagewalk.db >/dev/null 2>&1
+run claims
+check 'pagewalk.db goes before it' eval 'succeeds && grep -q "^From the runs in pagewalk.db;" .stdout'
+fails 'two sources at once' 2 'one of --db and --project' claims --project --db pagewalk.db
+rm -r results pagewalk.db
 
 printf 'test,case,outcome\ngolden/machines,mosaic_is_the_machine_of_its_table_1,pass\n' >log.csv
 run claims mosaic --list --verdict holds --tests-log log.csv
@@ -61,7 +117,7 @@ rm -r build-test
 fails 'unknown paper' 2 'unknown paper "mosiac"; did you mean "mosaic"' claims mosiac
 fails 'unknown kind' 2 'unknown kind of claim "trends"; did you mean "trend"' claims --kind trends
 fails 'unknown verdict' 2 'unknown verdict "hold"; did you mean "holds"' claims --list --verdict hold
-fails 'two forms at once' 2 'one of --list, --tests and --json' claims --list --json
+fails 'two forms at once' 2 'one of --why, --list, --tests and --json' claims --list --json -
 fails 'missing log' 2 'nowhere.csv: cannot be read' claims --tests-log nowhere.csv
 printf 'test,case,outcome\nunit/x,y\n' >cut.csv
 fails 'log that was cut off' 2 'cut.csv:2: is no test,case,outcome' claims --tests-log cut.csv

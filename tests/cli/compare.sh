@@ -41,6 +41,8 @@ for r in rows:
     share = r["share"]
     assert near(share["walk"], m["warp.walk_memory"] / m["warp.resident"])
     assert near(share["lsu"], (m["warp.lsu"] + m["warp.lsu_full"]) / m["warp.resident"])
+    assert near(share["lsu_tlb"], (m["warp.lsu_tlb"] + m["warp.lsu_full_tlb"]) / m["warp.resident"])
+    assert near(r["due_to_translation"], 1 - 1 / r["slowdown"]["ideal-tlb"])
     assert near(sum(share.values()), 1)
 for mean in table["means"]:
     mine = [r for r in rows if all(r[k] == mean[k] for k in ("machine", "design", "settings", "seed"))]
@@ -53,7 +55,7 @@ assert len(lines) == len(rows)
 for line, r in zip(lines, rows):
     assert all(line[k] == str(r[k]) for k in ("machine", "design", "workload", "seed", "cycles"))
     assert all(line[k] == v for k, v in r["settings"].items())
-    for name in ("l1_tlb_hit_rate", "l2_tlb_hit_rate", "walks_per_1000_instructions"):
+    for name in ("due_to_translation", "l1_tlb_hit_rate", "l2_tlb_hit_rate", "walks_per_1000_instructions"):
         assert (float(line[name]) if line[name] else None) == r[name], name
     assert all(float(line["slowdown." + k]) == v for k, v in r["slowdown"].items())
     assert all(float(line["share." + k]) == v for k, v in r["share"].items())
@@ -66,18 +68,59 @@ took=$((($(date +%s%N) - start) / 1000000))
 check 'asked again, it answers from the store' eval 'succeeds && cmp .stdout first.txt && [ "$(runs)" = "$before" ] && [ $took -lt 2000 ]'
 run compare -w $gather --set l2_tlb.base_entries=128,1024,2048 --set walk.walkers=8
 check 'one value more is only its runs more' eval 'succeeds && [ "$(runs)" = $((before + 2)) ]'
-check 'a reference that no value changes is one row' eval '[ "$(grep -c "^  ideal-tlb *any" .stdout)" = 2 ]'
+check 'a reference that no value changes is one row' eval \
+  '[ "$(grep -c "^  ideal-tlb *any" .stdout)" = "$(grep -c "^  design" .stdout)" ]'
 # shellcheck disable=SC2086
 run compare -w $gather --set l2_tlb.base_entries=128,1024 --set walk.walkers=8,16
 check 'lines fit 80 columns' eval 'succeeds && ! grep -nE "^.{81}" .stdout'
 run compare -w $gather -w $small --db one.db
 check 'gpu-mmu on mosaic against ideal-tlb is the default' eval \
   'succeeds && grep -q "^machine mosaic, seed 1$" .stdout && [ "$(grep -cE "^  (gpu-mmu|ideal-tlb) " .stdout)" = 9 ] && [ "$(runs one.db)" = 4 ]'
+check 'what is due to translation is the first number' eval \
+  'grep -qE "^ +% due to " .stdout && grep -qE "^  ideal-tlb +0[.]0 " .stdout'
 run compare -w $small --against none --db none.db --csv -
 check 'without a reference, nothing else is run; CSV alone on standard output' eval \
   'succeeds && [ "$(wc -l <.stdout)" = 2 ] && ! grep -q slowdown .stdout && [ "$(runs none.db)" = 1 ]'
 run compare -w $small --seed 1,2,3 --db seeds.db --quiet --json seeds.json
 check 'seeds are rows' eval 'succeeds && [ ! -s .stdout ] && [ "$(grep -c "\"seed\": [123]," seeds.json)" = 6 ]'
+run compare -w MUM:scale=0.01 -w $small -d gpu-mmu -d sharedtlb --seed 1,2,3 --db seeds.db --json seeds.json --csv seeds.csv
+cp .stdout seeds.txt
+"$pagewalk" compare -w MUM:scale=0.01 -w $small -d gpu-mmu -d sharedtlb --seed 1,2,3 --each-seed --db seeds.db --csv each.csv >each.txt 2>&1
+check 'of several seeds the means and intervals are shown, or each' python3 - <<'PYTHON'
+import csv, json, math, statistics
+table = json.load(open("seeds.json"))
+each = list(csv.DictReader(open("each.csv", newline="")))
+lines = list(csv.DictReader(open("seeds.csv", newline="")))
+assert len(table["rows"]) == len(each) == 2 * 3 * 3 and len(lines) == len(table["intervals"]) == 2 * 3
+def interval(values):
+    mean, half = statistics.mean(values), 4.302652729911275 * statistics.stdev(values) / math.sqrt(3)
+    return mean, mean - half, mean + half
+near = lambda a, b: math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+for line, j in zip(lines, table["intervals"]):
+    mine = [r for r in each if r["workload"] == line["workload"] and r["design"] == line["design"]]
+    assert len(mine) == 3 and line["n"] == "3" and (j["workload"], j["design"]) == (line["workload"], line["design"])
+    for name in mine[0]:
+        if name in ("machine", "design", "workload", "seed") or not mine[0][name]:
+            continue
+        mean, low, high = interval([float(r[name]) for r in mine])
+        assert all(near(float(line[f"{name}.{k}"]), v) for k, v in (("mean", mean), ("low", low), ("high", high))), name
+        head, _, tail = name.partition(".")
+        shown = j[head][tail] if tail else j[name]
+        assert (shown["n"], near(shown["mean"], mean), near(shown["low"], low), near(shown["high"], high)) == (3, True, True, True)
+    within = line["slowdown.ideal-tlb.within"]
+    if line["design"] == "ideal-tlb":
+        assert within == "" and "within" not in j["slowdown"]["ideal-tlb"] and "previous" not in j
+    else:
+        low, high = (float(line["slowdown.ideal-tlb." + k]) for k in ("low", "high"))
+        assert within == ("true" if low <= 1 <= high else "false") == str(j["slowdown"]["ideal-tlb"]["within"]).lower()
+        assert j["previous"]["design"] == line["previous"] == ("ideal-tlb" if line["design"] == "gpu-mmu" else "gpu-mmu")
+        assert line["previous.within"] == str(j["previous"]["within"]).lower()
+    if line["design"] == "sharedtlb": # the same run as gpu-mmu
+        assert line["previous.within"] == "true" and float(line["previous.mean"]) == 1
+PYTHON
+check 'in the table too' eval 'grep -qE "^  gpu-mmu .* [0-9,]+ ±[0-9,]+ " seeds.txt && grep -q "^  sharedtlb .* =" seeds.txt &&
+  grep -q "^$small  (the same for all seeds)" seeds.txt && grep -q "^= the difference from the design before it" seeds.txt &&
+  grep -qE "^  gpu-mmu +3 " each.txt && ! grep -q ± each.txt'
 
 # What is in the store without a breakdown is run again with it, and is still one run.
 printf 'title: T\nmachine: mosaic\nvariants: {a: {design: gpu-mmu}}\nworkloads: {w: {list: "%s"}}\nmeasures: {c: cycles}\ntable: {x: c@a}\n' $small >figure.yaml
@@ -93,7 +136,7 @@ run compare -w $gather --set l1_tlb.organisation=plain --db same.db
 check 'a reference that --set has made the same run is said' eval 'succeeds && grep -q "^Note: .*gpu-mmu.* have the same options" .stdout'
 run compare -w gather:table=64MB -w $small --set dram.bytes=32MB --db failed.db --json failed.json
 check 'a run that fails is said and does not stop the others' eval \
-  '[ $code = 1 ] && grep -q "failed; the first: .*gather:table=64MB: .*does not fit" .stderr && grep -q "^  gpu-mmu *failed" .stdout &&
+  '[ $code = 1 ] && grep -q "failed; the first: .*gather:table=64MB: .*does not fit" .stderr && grep -q "^  gpu-mmu *- *failed" .stdout &&
    is_json failed.json && grep -q "\"failure\": \".*does not fit" failed.json && [ "$(runs failed.db)" = 2 ]'
 
 pair=vecadd:ctas=20:iterations=1,$gather
@@ -124,6 +167,38 @@ wait $job
 code=$?
 check 'interrupted, it exits 130 and keeps a good store' eval 'is_error 130 interrupted && runs stopped.db'
 
+chase=pointer_chase:bytes=1MB:stride=4096:hops=100
+run compare -w $chase -d gpu-mmu -d compress --set l2_tlb.organisation.ratio=2,4 --strict --db own.db --csv own.csv
+check 'a design without a swept option runs once' eval 'succeeds && [ "$(runs own.db)" = 4 ] &&
+  [ "$(grep -cE "^  (gpu-mmu|ideal-tlb) +any " .stdout)" = "$(grep -cE "^  compress +[24] " .stdout)" ] &&
+  [ "$(cut -d, -f2,5 own.csv | tr "\n" " ")" = "design,l2_tlb.organisation.ratio ideal-tlb,any gpu-mmu,any compress,2 compress,4 " ]'
+run compare -w $chase -d gpu-mmu -d mask --set fill.epoch=1000,2000 --set walk.latency=10,20 --db own.db -q
+check 'of a design without it nothing is said, but of one with it' eval '[ $code = 0 ] &&
+  [ "$(cat .stderr)" = "pagewalk: --set walk.latency=20 has no effect because walk.model is memory" ]'
+fails 'an option that no design has' 2 '-d gpu-mmu --set fill.epoch=1000: .*fill.epoch is an option of fill.policy=tokens' \
+  compare -w $chase -d gpu-mmu -d compress --set fill.epoch=1000,2000
+fails 'an option that nothing has' 2 "did you mean 'fill.epoch'" compare -w $chase --set fill.epohc=1,2
+run compare -m mask -w $pair@20+10 -w $small -d gpu-mmu -d mask --set walk.walkers=8,64 --alone --db alone.db --json alone.json --csv alone.csv
+check 'with --alone rows have what run --alone says' python3 - "$pagewalk" <<'PYTHON'
+import csv, json, math, subprocess, sys
+table = json.load(open("alone.json"))
+lines = list(csv.DictReader(open("alone.csv", newline="")))
+assert len(table["rows"]) == len(lines) == 2 * 3 * 2
+for r, line in zip(table["rows"], lines):
+    assert all(float(line[k]) == r[k] for k in ("weighted_speedup", "unfairness"))
+    if r["design"] == "ideal-tlb" and "," not in r["workload"]:
+        continue
+    command = [sys.argv[1], "run", "-m", "mask", "-d", r["design"], "-w", r["workload"], "--alone", "--json", "-",
+               "--set", "walk.walkers=" + r["settings"]["walk.walkers"]]
+    result = json.loads(subprocess.check_output(command))
+    for k in ("weighted_speedup", "unfairness"):
+        assert math.isclose(result[k], r[k], rel_tol=1e-12), (r, result[k])
+for mean in table["means"]:
+    mine = [r for r in table["rows"] if all(r[k] == mean[k] for k in ("design", "settings"))]
+    for k in ("weighted_speedup", "unfairness"):
+        assert math.isclose(mean[k], math.sqrt(math.prod(r[k] for r in mine)), rel_tol=1e-12)
+PYTHON
+check 'a table too, and the runs alone once each' eval 'grep -qE "^ .* weighted" .stdout && [ "$(runs alone.db)" = $((3 * 2 * 2 + 2 * 2)) ]'
 fails 'no workload' 2 'no workload given' compare
 fails 'an operand' 2 'compare takes no "HS"' compare HS
 fails 'an unknown workload after a good one' 2 'did you mean HS' compare -w $small -w HSS

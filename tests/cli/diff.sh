@@ -44,8 +44,8 @@ head -c 700 a.json >cut.json
 fails 'file that was cut off' 2 'cut.json:[0-9]+: is not JSON' diff a.json cut.json
 echo '{"schema": 1}' >little.json
 fails 'JSON that is no result' 2 'little.json: is no result' diff a.json little.json
-sed 's/"schema": 1/"schema": 2/' a.json >newer.json
-fails 'another schema' 2 'newer.json: has schema 2' diff newer.json a.json
+sed 's/"schema": 2/"schema": 3/' a.json >newer.json
+fails 'another schema' 2 'newer.json: has schema 3; this version reads schemas 1 and 2' diff newer.json a.json
 sed 's/"metrics": {/"metrics": {"gpu0.x": "text",/' a.json >text.json
 fails 'text for a metric' 2 'text.json: a member of "metrics" is no number' diff a.json text.json
 head -c 1000000 /dev/zero | tr '\0' '[' >deep.json

@@ -11,7 +11,7 @@ import json, pathlib, re, subprocess, sys
 page = (pathlib.Path(sys.argv[1]) / "docs/workloads.md").read_text()
 counts = page.split("## Passes over the data")[0]
 listed = re.findall(r"^\| `([^`]+)` \|", counts, re.M)
-listing = json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json"]))
+listing = json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json", "-"]))
 names = [e["name"] for e in listing if e["suite"] != "recorded"]
 assert listed == names, (set(names) ^ set(listed), "are in one of the two only, or the order differs")
 PYTHON
@@ -71,14 +71,14 @@ check 'data/passes.csv has the programs of Mosaic, and passes as the workloads h
 import csv, json, math, pathlib, subprocess, sys
 lines = (pathlib.Path(sys.argv[1]) / "data/passes.csv").read_text().splitlines()
 originals = {row["program"]: row for row in csv.DictReader(line for line in lines if not line.startswith("#"))}
-workloads = json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json"]))
+workloads = json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json", "-"]))
 assert set(originals) == {w["name"] for w in workloads if "mosaic" in w["papers"]}
 kept = json.loads((pathlib.Path(sys.argv[1]) / "data/workloads.json").read_text())["profiles"]
 for w in workloads:
     if w["name"] not in originals:
         continue
     original, defaults = originals[w["name"]]["original"], {p["name"]: p["default"] for p in w["parameters"]}
-    run = [sys.argv[2], "workload", f"{w['name']}:scale=0.001", "--json"]
+    run = [sys.argv[2], "workload", f"{w['name']}:scale=0.001", "--json", "-"]
     parameter = json.loads(subprocess.check_output(run))["passes_parameter"]
     assert kept[w["name"]]["passes_parameter"] == parameter, w["name"]
     assert ("instructions" in defaults) == bool(parameter), w["name"]
@@ -99,6 +99,42 @@ missing = [f"{page.relative_to(root)}: {link}"
            for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
            if not (page.parent / link).exists()]
 assert not missing, missing
+PYTHON
+check 'README shows what the program prints' python3 - "$source_root" "$pagewalk" <<'PYTHON'
+import pathlib, re, shlex, subprocess, sys
+text = (pathlib.Path(sys.argv[1]) / "README.md").read_text()
+blocks = re.findall(r"^```console\n\$ pagewalk (.*?)\n(.*?)^```$", text, re.M | re.S)
+assert blocks
+for command, expected in blocks:
+    output = subprocess.check_output([sys.argv[2], *shlex.split(command)], text=True, stderr=subprocess.DEVNULL)
+    assert output == expected, (command, output)
+PYTHON
+check 'and its numbers are those of the pages that they link' python3 - "$source_root" "$pagewalk" <<'PYTHON'
+import json, pathlib, re, subprocess, sys
+root = pathlib.Path(sys.argv[1])
+readme = " ".join((root / "README.md").read_text().split())
+silicon, speed = ((root / "docs" / page).read_text() for page in ("silicon.md", "speed.md"))
+mean, worst = re.search(r"Mean absolute error of time: \*\*(.*?%)\*\*.*The worst launch is \S+ \d+: −(.*?%)\.", silicon).groups()
+assert f"{mean} off on average over six programs" in readme and f"the worst launch is {worst} too short" in readme, (mean, worst)
+beside = speed.split("## Beside Accel-Sim")[1].split("\n## ")[0]
+ratios = [int(line.split("|")[7].strip().rstrip("x")) for line in beside.splitlines() if re.match(r"\| \w+-\d+ ", line)]
+assert f"{min(ratios):,} to {max(ratios):,} times Accel-Sim's on five kernels" in readme, (min(ratios), max(ratios))
+rows = json.loads(subprocess.check_output([sys.argv[2], "claims", "--project", "--json", "-"]))
+decided = [row for row in rows if row["verdict"] in ("holds", "weak", "differs") and "figure" in row]
+new = [row for row in decided if "null" in row]
+holds = lambda rows: sum(row["verdict"] == "holds" for row in rows)
+said = f"{holds(decided)} of the {len(decided)} statements that figures decide hold, of the {len(new)} about a new design {holds(new)},"
+assert said in readme, said
+PYTHON
+check 'the glossary is in order and has the words that tables print' python3 - "$source_root" <<'PYTHON'
+import pathlib, re, sys
+words = re.findall(r"^\| (.+?) \|", (pathlib.Path(sys.argv[1]) / "docs/glossary.md").read_text(), re.M)[1:]
+words = [word for word in words if word.strip("-")]
+plain = [word.strip("`").lower() for word in words]
+assert plain == sorted(plain), [a for a, b in zip(plain, sorted(plain)) if a != b]
+printed = ("identities|primary|merged|null design|weak|far fault|lsu|unanswered|re-basing|0-hmr, 1-hmr, 2-hmr|mshr|"
+           "conventional-coalescing|sharedtlb|page walk cache|oversubscription|thrash|slot|walker|shootdown").split("|")
+assert not set(printed) - set(plain), set(printed) - set(plain)
 PYTHON
 check 'README and docs/README link every page' python3 - "$source_root" <<'PYTHON'
 import pathlib, re, sys

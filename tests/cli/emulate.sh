@@ -59,7 +59,7 @@ nw() {
 }
 check 'lanes that part come to the right result' nw
 parted() {
-  run trace info --json nw.pwt
+  run trace info --json - nw.pwt
   succeeds && python3 -c "import json; r = json.load(open('.stdout')); assert r['warp_instructions'] == $(column warp_instructions), r"
 }
 check 'a trace counts their instructions too' parted
@@ -85,4 +85,52 @@ CUDA
   [ $? = 3 ] && [ "$(grep -c 'emulator: .*odd.*is not known' err)" = 1 ]
 }
 check 'an instruction that is not known ends the run' unknown
+# Loads, then stores, that reach global memory with every second lane and shared memory with the others: ncu counts 448 instructions for
+# each launch of the former.
+generic() {
+  cat >stores.cu <<'CUDA'
+#include "common.h"
+__global__ void stores(int *result)
+{
+    __shared__ int own[64];
+    int t = threadIdx.x, *at = t % 2 ? own + t : result + t;
+    *at = t;
+    __syncthreads();
+    if (t % 2)
+        result[t] = own[t];
+}
+int main()
+{
+    array<int> result(64);
+    launch("stores", stores, 1, 64, 0, result.device);
+    result.down();
+    int wrong = 0;
+    for (int i = 0; i < 64; i++)
+        wrong += result[i] != i;
+    return finish("stores", wrong);
+}
+CUDA
+  "$emulate" --counts counts.csv -o g.pwt "$source_root/capture/samples/generic.cu" >out 2>err || { cat err; return 1; }
+  [ "$(cut -d, -f6 counts.csv | tr '\n' ' ')" = 'warp_instructions 448 448 448 ' ] && ! grep -q guessed err || { cat counts.csv; return 1; }
+  "$pagewalk" trace info g.pwt --json | grep -q '"warp_instructions": 1344' || return 1
+  "$emulate" --counts counts.csv -o g.pwt stores.cu >out 2>err || { cat err; return 1; }
+  "$pagewalk" trace cat g.pwt | grep -c 'store 4 mask 55555555' | grep -qx 2 && ! grep -q guessed err
+}
+check 'generic accesses of both memories are one instruction' generic
+# A user's file, with a header beside it, in a folder whose name make and a shell would read otherwise.
+odd_folder() {
+  mkdir -p "$1" && printf '#include "common.h"\n#include "size.h"\n__global__ void fill(int *a) { a[threadIdx.x] = 1; }\n%s\n' \
+    'int main() { array<int> a(CTAS * 32); launch("fill", fill, CTAS, 32, 0, a.device); return finish("fill", 0); }' \
+    >"$1/mine.cu" && echo '#define CTAS 3' >"$1/size.h" || return 1
+  "$emulate" --counts counts.csv "$1/mine.cu" >out 2>err || { cat err; return 1; }
+  [ "$(column warp_instructions)" -gt 3 ] && [ ! -e ran ]
+}
+check 'a folder whose name has blanks, and is a command for make or a shell, is none' \
+  odd_folder 'a b$(shell touch ran)$$(touch ran)`touch ran`;touch ran;#%:'
+mistaken() {
+  mkdir -p 'c d' && echo 'nonsense' >'c d/wrong.cu'
+  "$emulate" 'c d/wrong.cu' >out 2>err
+  [ $? = 2 ] && grep -q '^c d/wrong.cu(' err && grep -q 'c d/wrong.cu cannot be built' err
+}
+check "a mistake in it is shown at the file's own place" mistaken
 finish

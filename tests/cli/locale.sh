@@ -36,7 +36,7 @@ same 'demand paging, advice, and a link described by points' 0 run -m pascal -d 
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 0.5\n3 2 1.25\n' >weights.mtx
 same 'a graph with real weights' 0 run -w bfs:graph=weights.mtx --verify --json -
 same 'a workload' 0 workload HS:scale=0.3
-same 'a workload as JSON' 0 workload HS:scale=0.3 --json
+same 'a workload as JSON' 0 workload HS:scale=0.3 --json -
 same 'options with their defaults' 0 list options
 same 'a mistake with a number in it' 2 run -m pascal -d uvm-nvidia -w $small --set uvm.oversubscription=99999.5
 check 'which keeps its point' grep -q 'uvm.oversubscription = 99999.5 ' comma.out

@@ -47,9 +47,9 @@ check 'what is merged says where each value comes from' eval \
 for machine in volta+mine.yaml pascal+mine.yaml mosaic+h200 based.yaml; do
   run show machine $machine
   cp .stdout again.yaml
-  run show options -m $machine --json
+  run show options -m $machine --json -
   cp .stdout expected.json
-  run show options -m again.yaml --json
+  run show options -m again.yaml --json -
   check "show machine $machine can be given back" python3 - expected.json .stdout <<'PYTHON'
 import json, sys
 a, b = ({o["name"]: o["value"] for o in json.load(open(path))} for path in sys.argv[1:])
@@ -64,7 +64,7 @@ run show options -m volta+mine.yaml -d ideal-tlb --set sm.count=3
 check 'show options says who set each' eval 'succeeds &&
   grep -qE "^l2_tlb.base_entries +1024 +entries +mine.yaml:2$" .stdout && grep -qE "^sm.count +3 +SMs +--set$" .stdout &&
   grep -qE "^page.size .*configs/designs/4k-pages.yaml:[0-9]+$" .stdout && grep -qE "^sm.serial .*default$" .stdout'
-run show options --json
+run show options --json -
 check 'show options --json' eval 'succeeds && is_json .stdout'
 fails 'show without a kind' 2 'show takes machine NAME, design NAME or options' show
 fails 'show of a misspelt kind' 2 'unknown kind "machnie"; did you mean "machine"' show machnie volta
@@ -72,10 +72,10 @@ fails 'show of a misspelt machine' 2 "unknown machine 'vlta'; did you mean 'volt
 fails 'show of a misspelt design' 2 "unknown design 'gpu-mmo'; did you mean 'gpu-mmu'" show design gpu-mmo
 fails 'show machine without a name' 2 'show machine takes one name, not 0' show machine
 fails 'show options with a name' 2 'show options takes no "volta"; a machine is given with -m' show options volta
-fails 'show machine with a flag' 2 'they belong to `show options`' show machine volta --json
+fails 'show machine with a flag' 2 'they belong to `show options`' show machine volta --json -
 fails 'show options with a mistake' 2 "unknown option 'sm.cuont'" show options --set sm.cuont=1
 
-run list machines
+run list machines --long
 check 'list machines says that the TLBs of volta are not a real card'"'"'s' grep -qE "^volta .*TLBs and page walkers .*not a real V100's" .stdout
 COLUMNS=400 run run -m volta+mine.yaml -w $small
 check 'so does the head of a result' grep -qE "^note: TLBs and page walkers .*not a real V100's" .stdout
@@ -84,10 +84,10 @@ check 'a machine as its paper has it needs no note' eval '! grep -q "^note:" .st
 run run -m mine.yaml -w $small
 check 'a machine without a base says that the rest are defaults' grep -qE '^note: mine.yaml has no base' .stdout
 
-COLUMNS=400 run run -w $small --warmup 100 --set l2_tlb.mshrs=64 --json out.json
+COLUMNS=400 run run -w $small --warmup 100 --set l2_tlb.mshrs=64 --all --json out.json
 check 'the head of a result says how it was made' eval 'succeeds &&
   grep -qE "^machine mosaic, design gpu-mmu, seed 1, pagewalk [0-9.]+\+[0-9a-f]{12}$" .stdout &&
-  grep -qxF "command: pagewalk run -w $small --warmup 100 --set l2_tlb.mshrs=64 --json out.json" .stdout &&
+  grep -qxF "command: pagewalk run -w $small --warmup 100 --set l2_tlb.mshrs=64 --all --json out.json" .stdout &&
   grep -qxF "metrics leave out the first 100 cycles (--warmup)" .stdout'
 check 'so does the JSON' python3 - out.json "$pagewalk" <<'PYTHON'
 import json, subprocess, sys

@@ -161,7 +161,7 @@ is_listed() { # OPTION...: the policy, and its option, metric and cost under the
   local option own
   for option; do
     own=$(own_prefix "$option")
-    "$pagewalk" list policies --json | grep -E '"name": "extra".*[" ]'"$option"'[",]' || return 1
+    "$pagewalk" list policies --json - | grep -E '"name": "extra".*[" ]'"$option"'[",]' || return 1
     "$pagewalk" list options | grep -E "^$own\.period " || return 1
     "$pagewalk" list metrics | grep -E "^$own\.epochs .*Only with $option=extra" || return 1
     "$pagewalk" list metrics | grep -E "^$own\.epoch_mean .*Only with $option=extra" || return 1

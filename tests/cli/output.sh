@@ -12,24 +12,45 @@ for help in 'help' '--help' '-h' 'help run' 'run --help' 'run -h' 'list --help' 
 done
 run run --help
 check 'help names every flag of run' eval \
-  'for f in machine design workload set seed json csv timeline timeline-limit pages pages-interval pages-limit quiet verify alone breakdown interval warmup kernels; do grep -q -- "--$f" .stdout || exit 1; done'
+  'for f in machine design workload set seed json csv timeline timeline-limit pages pages-interval pages-limit quiet verify alone breakdown all by-kernel long interval warmup kernels; do grep -q -- "--$f" .stdout || exit 1; done'
 
 for kind in machines designs workloads policies options metrics; do
-  run list $kind
+  run list $kind --long
   check "list $kind" eval 'succeeds && [ "$(wc -l <.stdout)" -gt 1 ] && ! grep -q " $" .stdout'
   rows=$(($(wc -l <.stdout) - 1))
-  run list $kind --json
+  run list $kind --json -
   check "list $kind --json has the same entries" eval \
     'succeeds && [ "$(python3 -c "import json,sys; print(len(json.load(open(sys.argv[1]))))" .stdout)" = "$rows" ]'
 done
+"$pagewalk" trace record -q -w $small -o small.pwt
+for command in 'workload vecadd' 'trace info small.pwt' 'list designs' 'list designs --cost' 'show options' \
+  'claims mask --kind headline'; do
+  # The words are arguments.
+  # shellcheck disable=SC2086
+  run $command --json -
+  cp .stdout expected.json
+  # shellcheck disable=SC2086
+  run $command
+  cp .stdout expected.txt
+  # shellcheck disable=SC2086
+  run $command --json named.json
+  check "$command --json FILE writes what --json - prints, and prints its table" eval \
+    'succeeds && is_json expected.json && cmp expected.json named.json && cmp expected.txt .stdout'
+  # shellcheck disable=SC2086
+  fails "$command --json FILE that cannot be written" 2 'nowhere/x: cannot be created' $command --json nowhere/x
+  # shellcheck disable=SC2086
+  run $command --help
+  check "$command --help says so" grep -q -- '--json FILE|-' .stdout
+done
+rm -f small.pwt expected.json expected.txt named.json
 
 run run -m mosaic -d gpu-mmu -w $small --json -
 check '--json - prints nothing but JSON' eval 'succeeds && is_json .stdout'
 cp .stdout first.json
-check 'the result has the members of schema 1' python3 - first.json <<'PYTHON'
+check 'the result has the members of schema 2' python3 - first.json <<'PYTHON'
 import json, sys
 r = json.load(open(sys.argv[1]))
-assert r["schema"] == 1, r["schema"]
+assert r["schema"] == 2, r["schema"]
 for member in "version seed machine design options cycles nanoseconds apps metrics identities host".split():
     assert member in r, member
 assert (r["seed"], r["machine"], r["design"]) == (1, "mosaic", "gpu-mmu")
@@ -54,7 +75,7 @@ missing = [f"{scope}.{n}" for scope in ("gpu0", "app0") for n in names if f"{sco
 assert not missing, missing
 PYTHON
 check 'every metric of a result is listed' eval \
-  '"$pagewalk" list metrics --json >metrics.json && python3 - first.json metrics.json' <<'PYTHON'
+  '"$pagewalk" list metrics --json - >metrics.json && python3 - first.json metrics.json' <<'PYTHON'
 import json, sys
 listed = {m["name"] for m in json.load(open(sys.argv[2]))}
 used = {n.split(".", 1)[1] for n in json.load(open(sys.argv[1]))["metrics"]}
@@ -73,7 +94,7 @@ check 'list designs --cost has a line for each design, and then one for each str
   'succeeds && grep -qE "^mask-cache .* 80 of 2097152 \(0.00381%\) +3 +80$" .stdout &&
    grep -qE "^mask-cache +cost.l2.walks.counters +640 bits " .stdout && ! grep -q " $" .stdout'
 "$pagewalk" run -q -m mosaic -d mask-cache -w $small --json cost.json
-run list designs --cost --json
+run list designs --cost --json -
 check 'the costs that list designs --cost --json has are metrics of a run' python3 - cost.json .stdout <<'PYTHON'
 import json, sys
 metrics = json.load(open(sys.argv[1]))["metrics"]
@@ -82,7 +103,7 @@ listed = {row["metric"]: row["value"] for row in json.load(open(sys.argv[2])) if
 assert listed == of_run and listed["cost.added"] == 80, (listed, of_run)
 PYTHON
 check 'every option of a result is listed' eval \
-  '"$pagewalk" list options --json >options.json && python3 - first.json options.json' <<'PYTHON'
+  '"$pagewalk" list options --json - >options.json && python3 - first.json options.json' <<'PYTHON'
 import json, sys
 listed = {o["name"] for o in json.load(open(sys.argv[2]))}
 used = set(json.load(open(sys.argv[1]))["options"])
@@ -103,13 +124,13 @@ run run -w gather:ctas=4:iterations=1:table=1MB --seed 7 --json seven.json -q
 check 'another seed gives another result' eval '! cmp -s <(sed "/\"seed\"/d" seven.json | without_host /dev/stdin) <(sed "/\"seed\"/d" eight.json | without_host /dev/stdin)'
 
 run run -w $small
-check 'a run shows a table' eval 'succeeds && grep -q "^Cost of translation" .stdout && grep -q "l1_tlb hit rate" .stdout'
+check 'a run shows a table' eval 'succeeds && grep -q "^Cost of translation" .stdout && grep -q "^  L1 TLB hit rate" .stdout'
 check 'a run to a file shows no progress bar' eval '! grep -q "\[#" .stderr'
 run run -w $small --quiet
 check '--quiet prints nothing' eval 'succeeds && [ ! -s .stdout ]'
 run run -w $small --csv -
-check '--csv - prints nothing but rows of six fields' eval \
-  'succeeds && python3 -c "import csv; rows = list(csv.reader(open(\".stdout\"))); assert rows[0] == \"run app component metric unit value\".split(); assert len(rows) > 20 and all(len(r) == 6 for r in rows)"'
+check '--csv - prints nothing but rows of seven fields' eval \
+  'succeeds && python3 -c "import csv; rows = list(csv.reader(open(\".stdout\"))); assert rows[0] == \"run app component metric unit value kernel\".split(); assert len(rows) > 20 and all(len(r) == 7 for r in rows)"'
 run run -w $small --json both.json --csv both.csv
 check 'JSON, CSV and the table in one run' eval 'succeeds && is_json both.json && [ -s both.csv ] && [ -s .stdout ]'
 run run -w $small --csv=equals.csv -q -mmosaic -dgpu-mmu
@@ -161,7 +182,7 @@ run run -w $pair --timeline a.trace --timeline-limit 5 -q
 check '--timeline-limit keeps so many events and says so' eval \
   'succeeds && [ "$(grep -c "\"ph\": \"X\"" a.trace)" = 5 ] && grep -q "limit of 5 events" a.trace && is_json a.trace'
 mkdir small
-(ulimit -f 1 && trap '' XFSZ && "$pagewalk" run -w $pair -q --timeline small/a.trace >.stdout 2>.stderr)
+(ulimit -f 1 && "$pagewalk" run -w $pair -q --timeline small/a.trace >.stdout 2>.stderr)
 code=$?
 check 'a timeline that cannot be finished leaves nothing behind' eval 'is_error 1 "small/a.trace: cannot be written" && only_files small ""'
 
@@ -201,14 +222,52 @@ wait $reader
 exec 3>&-
 check 'a named pipe is written, not replaced' eval 'succeeds && [ -p pipe ] && grep -q "^run,app,component" pipe.line'
 rm -f pipe
-{ "$pagewalk" list options --json; echo $? >.code; } 2>.stderr | :
+{ "$pagewalk" list options --json -; echo $? >.code; } 2>.stderr | :
 code=$(cat .code)
 check 'a closed pipe ends it silently, or everything was written before' eval \
   '[ "$code" = 0 ] || { [ "$code" = 141 ] && [ ! -s .stderr ]; }'
+# A limit on the size of files is a signal, which must not end it half way.
 mkdir limited
-(ulimit -f 1 && trap '' XFSZ && "$pagewalk" run -w $small -q --json limited/a.json >.stdout 2>.stderr)
-code=$?
-check 'a file that cannot be finished leaves nothing behind' eval 'is_error 1 "limited/a.json: cannot be written" && only_files limited ""'
+limited_to() {
+  local kilobytes=$1
+  shift
+  (ulimit -f "$kilobytes" && "$pagewalk" "$@" >.stdout 2>.stderr)
+  code=$?
+}
+{ echo 'alloc a 4MB'; yes 'read a 0' | head -n 500; } >repeated.touch
+while read -r kilobytes arguments; do
+  # The words are arguments.
+  # shellcheck disable=SC2086
+  limited_to $kilobytes $arguments
+  check "a file that cannot be finished leaves nothing behind: $arguments" eval \
+    'is_error 1 "limited/a:? cannot be written" && only_files limited ""'
+done <<CASES
+1 run -w $small -q --json limited/a
+1 run -w $small -q --csv limited/a
+1 run -w $small -q --timeline limited/a
+1 run -w vecadd:n=200000:ctas=8 -q --pages limited/a
+4 trace record -w gather:ctas=8:iterations=4:table=1MB -o limited/a
+1 touch repeated.touch --csv limited/a
+CASES
+limited_to 1 list options --json
+check 'so does a limit on the size of standard output' eval \
+  '[ "$code" = 1 ] && [ "$(cat .stderr)" = "pagewalk: standard output cannot be written: File too large" ]'
+
+# In a pipe, progress is a line now and then.
+long=pointer_chase:bytes=1MB:hops=4000000000
+PAGEWALK_PROGRESS=0.1 timeout -s INT 1 "$pagewalk" run -w $long >.stdout 2>.stderr
+check 'a long run says in a pipe how far it is' eval \
+  '[ "$(grep -cE "^progress: .* instr/s" .stderr)" -ge 2 ] && ! grep -q "\[#" .stderr && [ "$(tail -n 1 .stderr | cut -c1-22)" = "pagewalk: interrupted " ]'
+for silent in "0.1 -q" "0" "nonsense"; do
+  # The words are a distance and perhaps a flag.
+  # shellcheck disable=SC2086
+  set -- $silent
+  PAGEWALK_PROGRESS=$1 timeout -s INT 0.5 "$pagewalk" run -w $long ${2-} >.stdout 2>.stderr
+  code=$?
+  check "PAGEWALK_PROGRESS=$silent: no line" eval '[ "$(wc -l <.stderr)" = 1 ] && grep -q "^pagewalk: interrupted" .stderr'
+done
+PAGEWALK_PROGRESS=0.1 timeout -s INT 1 "$pagewalk" compare -w $long -j 2 --db progress.db >.stdout 2>.stderr
+check 'so does a comparison' grep -qE '^progress: 0 of [0-9]+ runs  [0-9]+ running' .stderr
 
 # Long enough for the signal to find it running.
 for signal in INT TERM; do

@@ -19,7 +19,7 @@ for workload in vecadd:n=200000:ctas=8 gather:ctas=8:iterations=2:table=4MB HS:s
   check "$workload: --pages writes a file and nothing else" eval 'succeeds && [ ! -s .stdout ]'
   run run -w $workload --json without.json -q
   check "$workload: the log changes nothing in the result" cmp <(without_host with.json) <(without_host without.json)
-  "$pagewalk" workload $workload --json >profile.json 2>/dev/null
+  "$pagewalk" workload $workload --json - >profile.json 2>/dev/null
   check "$workload: the pages in the log are exactly those of the profile" python3 - <<'PYTHON'
 import csv, json
 rows = list(csv.DictReader(open("pages.csv")))
@@ -47,7 +47,7 @@ PYTHON
 done
 
 for design in ./demand.yaml ./batch.yaml; do
-  run run -m mosaic -d $design -w HS:side=512:iterations=3 --set uvm.memory=2MB --pages pages.csv --json r.json --csv r.csv
+  run run -m mosaic -d $design -w HS:side=512:iterations=3 --set uvm.memory=2MB --pages pages.csv --json r.json --csv r.csv --all
   check "$design: a run with demand paging shows its allocations" eval \
     'succeeds && grep -q "^Allocations" .stdout && grep -q "never used" .stdout'
   check "$design: allocations and batches add up to the metrics" python3 - <<'PYTHON'
@@ -140,7 +140,7 @@ fails 'a log that is a folder' 2 'is a folder' run -w $small --pages .
 fails 'an interval of nothing' 2 'no whole number' run -w $small --pages a --pages-interval 0
 fails 'a limit of nothing' 2 'no whole number' run -w $small --pages a --pages-limit 0
 mkdir small
-(ulimit -f 1 && trap '' XFSZ && "$pagewalk" run -w vecadd:n=200000:ctas=8 -q --pages small/a.csv >.stdout 2>.stderr)
+(ulimit -f 1 && "$pagewalk" run -w vecadd:n=200000:ctas=8 -q --pages small/a.csv >.stdout 2>.stderr)
 code=$?
 check 'a log that cannot be finished leaves nothing behind' eval 'is_error 1 "small/a.csv: cannot be written" && only_files small ""'
 "$pagewalk" run -w pointer_chase:bytes=1MB:hops=4000000000 --pages small/long.csv >.stdout 2>.stderr &

@@ -20,7 +20,7 @@ PYTHON
 fresh() {
   rm -rf tree
   mkdir -p tree/scripts tree/docs
-  cp "$source_root"/scripts/{readings,reproduced.py} tree/scripts/
+  cp "$source_root"/scripts/{readings,reproduced.py,script.py} tree/scripts/
   cp "$source_root/docs/claims.md" tree/docs/
   cp -r "$source_root/experiments" "$source_root/data" tree/
 }

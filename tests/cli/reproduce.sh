@@ -28,7 +28,8 @@ numbers() { "$pagewalk" reproduce ./figure.yaml --db "$1" --json - ; }
 
 run reproduce ./figure.yaml --db undisturbed.db
 check 'a figure comes with its claims and a sum' eval \
-  '[ "$code" = 0 ] && grep -q "^  mosaic-fig03-4k-loss " .stdout && grep -q "^1 claim: 0 hold, 0 are weak, 1 differs, 0 not run. Results: undisturbed.db$" .stdout'
+  '[ "$code" = 0 ] && grep -q "^  mosaic-fig03-4k-loss " .stdout && grep -q "^1 claim: 0 hold, 0 are weak, 1 differs, 0 not run. Results: undisturbed.db$" .stdout &&
+  [ "$(tail -n 1 .stdout)" = "Why what differs differs: pagewalk claims --why --db undisturbed.db" ]'
 check 'the estimate comes first, and counts of one are singular' eval \
   'head -n 1 .stdout | grep -qE "^1 figure, 13 runs, 0 of them in the store; the rest takes about [0-9]+ s on [0-9]+ core" &&
    grep -qE "^./figure.yaml +13 runs +0 of 1 claim holds$" .stdout'
@@ -132,6 +133,7 @@ check 'a claim that holds with the baseline too is weak, with its value' eval \
 check 'one that does not holds; a metric that the baseline lacks is 0' grep -qE '^  mosaic-fig13-mosaic-coalesces +>50 +100.00 +0.000 +% +holds$' .stdout
 check 'one about another design has no null' grep -qE '^  mosaic-fig03-2m-within +<2 +0.000 +% +holds$' .stdout
 check 'the sum says how many are weak' grep -q '^3 claims: 2 hold, 1 is weak, 0 differ, 0 not run' .stdout
+check 'and what weak is' eval '[ "$(tail -n 1 .stdout)" = "weak: holds with a design that does nothing, too." ]'
 run reproduce ./null.yaml --db null.db --replace mosaic=gpu-mmu
 check 'the baseline in the place of the design holds nothing that is about the design' eval \
   'succeeds && grep -qE "near-ideal .* weak$" .stdout && grep -qE "mosaic-coalesces +>50 +0.000 +0.000 +% +differs$" .stdout'
@@ -175,7 +177,7 @@ import json, pathlib, re, subprocess, sys
 def planned(*names):
     said = subprocess.check_output([sys.argv[1], "reproduce", *names, "--full", "--plan", "--db", "plan.db"], text=True)
     return int(re.match(r"(\d+) figures?,", said)[1])
-names = [f["name"] for f in json.loads(subprocess.check_output([sys.argv[1], "list", "figures", "--json"]))]
+names = [f["name"] for f in json.loads(subprocess.check_output([sys.argv[1], "list", "figures", "--json", "-"]))]
 decides = {name: "\nclaims:" in pathlib.Path(sys.argv[2], "experiments", name + ".yaml").read_text() for name in names}
 studies = [name for name in names if name.startswith("calibration/")]
 assert studies and not any(decides[name] for name in studies), studies
@@ -235,6 +237,39 @@ rows = [line.split() for line in open(".stdout") if re.match(r"  (gather|vecadd|
 for column in -2, -1:
     assert len({len(row[column].split(".")[1]) for row in rows}) == 1, rows
 PYTHON
+printf 'title: S\nmachine: mosaic\nvariants: {a: {design: gpu-mmu}, i: {design: ideal-tlb}}\nworkloads:\n  x: {list: "MUM:scale=0.01 vecadd:n=10k"}\n' >scatter.yaml
+printf 'measures: {c: cycles}\ntable: {slower: c@a / c@i}\nclaims: {mosaic-fig03-4k-loss: 100 * (1 - mean(c@i / c@a))}\n' >>scatter.yaml
+run reproduce ./scatter.yaml --db scatter.db --seeds 3 --each --csv scatter.csv --json scatter.json
+check 'with --seeds every number has its interval' eval 'succeeds && python3 - "$pagewalk"' <<'PYTHON'
+import csv, json, math, statistics, subprocess, sys
+rows = list(csv.DictReader(open("scatter.csv", newline="")))
+figure, = json.load(open("scatter.json"))
+def slower(workload, seed):
+    cycles = [json.loads(subprocess.check_output([sys.argv[1], "run", "-w", workload, "-d", d, "--seed", str(seed), "--json", "-"]))["cycles"]
+              for d in ("gpu-mmu", "ideal-tlb")]
+    return cycles[0] / cycles[1]
+values = {w: [slower(w, s) for s in (1, 2, 3)] for w in ("MUM:scale=0.01", "vecadd:n=10k")}
+both = [statistics.mean(v) for v in zip(*values.values())]
+loss = [100 * (1 - statistics.mean(1 / v for v in pair)) for pair in zip(*values.values())]
+near = lambda a, b: math.isclose(a, b, rel_tol=1e-9)
+def matches(row, of):
+    mean, half = statistics.mean(of), 4.302652729911275 * statistics.stdev(of) / math.sqrt(3)
+    return int(row["n"]) == 3 and all(near(float(row[k]), v) for k, v in (("mean", mean), ("low", mean - half), ("high", mean + half)))
+items, groups = figure["columns"][0]["items"], figure["columns"][0]["groups"]
+assert [r["kind"] for r in rows] == ["value", "value", "mean", "claim"], rows
+for row, item in zip(rows, items):
+    assert matches(row, values[row["workload"]]) and matches(item, values[item["workload"]]), (row, item)
+    assert near(float(row["value"]), values[row["workload"]][0]) and near(item["value"], float(row["value"]))
+assert matches(rows[2], both) and matches(groups[0], both) and near(float(rows[2]["value"]), both[0])
+assert matches(rows[3], loss) and near(float(rows[3]["value"]), loss[0])
+PYTHON
+check 'in the table too, where it depends on the seed' eval \
+  'grep -qE "^  MUM +[0-9.]+ ±[0-9.]+$" .stdout && grep -qE "^  vecadd +[0-9.]+$" .stdout && grep -q "3 seeds)$" .stdout &&
+   grep -q "^  ±: 95% confidence interval" .stdout'
+sed 's/MUM:scale=0.01 //' scatter.yaml >same.yaml
+run reproduce ./same.yaml --db scatter.db --seeds 2
+check 'what is the same for all seeds is said once' eval 'succeeds && [ "$(grep -c "the same for all seeds" .stdout)" = 1 ] && ! grep -q ± .stdout'
+
 check 'docs/experiments.md has the members of the JSON and the fields of the CSV' python3 - "$source_root" <<'PYTHON'
 import csv, json, pathlib, re, sys
 page = (pathlib.Path(sys.argv[1]) / "docs/experiments.md").read_text().split("## Numbers as JSON and CSV")[1]
@@ -244,10 +279,11 @@ def names(value, prefix=""):
     if isinstance(value, dict):
         return {prefix + key for key in value} | {n for k, v in value.items() for n in names(v, prefix + k + ".")}
     return set()
-printed = names(json.load(open("both.json"))) | names(json.load(open("seeds.json")))
+printed = set().union(*(names(json.load(open(f + ".json"))) for f in ("both", "seeds", "scatter")))
 told = set(re.findall(r"^\| `([a-z_.]+)` \|", page.split("### CSV")[0], re.M))
 assert told == printed, told ^ printed
-fields = next(csv.reader(open("figure.csv")))
+fields = next(csv.reader(open("scatter.csv")))
+assert fields[:-4] == next(csv.reader(open("figure.csv")))
 assert re.findall(r"^\| `([a-z.]+)` \|", page.split("### CSV")[1], re.M) == fields
 PYTHON
 sed 's/2m: {design: gpu-mmu-2m}/2m: {design: gpu-mmu-2n}/' figure.yaml >unused.yaml

@@ -5,7 +5,7 @@
 source "$(dirname "$0")/tap.sh"
 trace=$source_root/examples/traces/$2.pwt
 
-run trace info "$trace" --json --check
+run trace info "$trace" --json - --check
 cp .stdout info.json
 check "$2: every byte is as it was written" succeeds
 
@@ -23,7 +23,7 @@ assert result["apps"][0]["warp_instructions"] == info["warp_instructions"], resu
 assert result["identities"] and all(i["holds"] for i in result["identities"])
 PYTHON
 }
-run list designs --json
+run list designs --json -
 python3 -c 'import json; print(*(design["name"] for design in json.load(open(".stdout"))), sep="\n")' >designs
 check 'there are designs' grep -qx uvm-tbn-tbn designs
 while read -r design; do

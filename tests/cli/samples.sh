@@ -55,7 +55,7 @@ def mixes(programs, apps, seed, count=25):
     return out
 
 
-programs = [e["name"] for e in json.loads(subprocess.check_output([sys.argv[1], "list", "workloads", "--json"]))
+programs = [e["name"] for e in json.loads(subprocess.check_output([sys.argv[1], "list", "workloads", "--json", "-"]))
             if "mosaic" in e["papers"]]
 assert len(programs) == 27
 seeded = random.Random(2017)

@@ -2,6 +2,7 @@
 # that it does recorded. Source it with the program as the first argument.
 set -u
 export LC_ALL=C
+export PAGEWALK_PROGRESS=0 # however slow the machine
 pagewalk=$(realpath "$1")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source_root=$(cd "$here/../.." && pwd)

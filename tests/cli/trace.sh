@@ -34,13 +34,13 @@ check 'a trace of a trace replays as the trace does' cmp original.json copy.json
 run trace info hs.pwt --check
 check 'info shows program, allocations and launches' \
   eval 'succeeds && grep -q "HS:side=100:iterations=3" .stdout && grep -q "^Allocations: " .stdout && grep -q "^Launches: " .stdout'
-run trace info hs.pwt --json
+run trace info hs.pwt --json -
 cp .stdout info.json
 check 'info --json is JSON' eval 'succeeds && is_json info.json'
 check 'info counts instructions as the profile of the workload does' python3 - "$pagewalk" <<'PYTHON'
 import json, subprocess, sys
 info = json.load(open("info.json"))
-profile = json.loads(subprocess.run([sys.argv[1], "workload", "HS:side=100:iterations=3", "--json"], capture_output=True, check=True).stdout)
+profile = json.loads(subprocess.run([sys.argv[1], "workload", "HS:side=100:iterations=3", "--json", "-"], capture_output=True, check=True).stdout)
 launches = [l for l in profile["launches"] for _ in range(l["count"])]
 assert len(info["launches"]) == len(launches) > 0
 assert info["warp_instructions"] == sum(l["warp_instructions"] for l in profile["launches"])
@@ -75,8 +75,9 @@ check 'a run has CTAs x warps x (6 + 10 x iterations) warp instructions' \
   python3 -c 'import json; r = json.load(open("auto.json")); assert r["apps"][0]["warp_instructions"] == 12 * 8 * (6 + 10 * 2), r["apps"]'
 metrics trace:stream/kernelslist.g stream.json
 metrics vecadd:iterations=4 vecadd.json
+unnamed() { sed -E 's/"(name|kernel|short)": .*//' "$1"; }
 check 'the machine code of c = a + b, first uses of loads told from registers, runs as the built-in kernel does' \
-  eval '[ -s vecadd.json ] && cmp <(sed "s/\"name\": .*//" vecadd.json) <(sed "s/\"name\": .*//" stream.json)'
+  eval '[ -s vecadd.json ] && cmp <(unnamed vecadd.json) <(unnamed stream.json)'
 run trace info auto/kernelslist.g
 check 'info of text names the text, and says what the size is of' \
   eval 'succeeds && grep -q "^trace  *auto/kernelslist.g$" .stdout && grep -q "^size as .pwt " .stdout'
@@ -88,6 +89,65 @@ xz -k -c auto/kernel-1.traceg >packed/kernel-1.traceg.xz
 sed 's/traceg$/traceg.xz/' auto/kernelslist.g >packed/kernelslist.g
 metrics trace:packed/kernelslist.g packed.json
 check 'compressed kernels give the same metrics' cmp auto.json packed.json
+# The same kernel as tracer 6 writes it, as text and as .tracez (here with chunks that zstd has not made smaller).
+mkdir six
+python3 - <<'PYTHON'
+import re, struct
+text = open("auto/kernel-1.traceg").read().replace("tracer version = 5", "tracer version = 6")
+text = re.sub(r"(?m)^([0-9a-f]{4} [0-9a-f]{8} .*?) *$", r"\1 0 NoVal", text)
+text = re.sub(r"(?m)^thread block = (\d+),0,0$", r"thread block = \1,0,0\ncluster id = 0,0,0\ncluster cta = 0,0,0\ncluster rank = 0", text)
+open("six/kernel-1.traceg", "w").write(text)
+
+def frame(data):  # one frame with one raw block, whose size is in the head
+    return b"\x28\xb5\x2f\xfd" + struct.pack("<BI", 0xa0, len(data)) + struct.pack("<I", len(data) << 3 | 1)[:3] + data
+
+head, blocks = text.split("#BEGIN_TB", 1)
+out = head.encode() + b"\0" + struct.pack("<II", 0, 5)
+index = b""
+blocks = blocks.split("#BEGIN_TB")
+for block in blocks:
+    place = list(map(int, re.search(r"thread block = (\d+),(\d+),(\d+)", block).groups()))
+    warps = re.findall(r"warp = \d+\ninsts = \d+\n((?:[0-9a-f]{4} .*\n)+)", block)
+    index += struct.pack("<11I", *place, *[0] * 7, len(warps))
+    for lines in warps:
+        lines = lines.splitlines()
+        chunks = [lines[i:i + 5] for i in range(0, len(lines), 5)]
+        numbers = struct.pack("<II", len(lines), len(chunks))
+        index += numbers + struct.pack("<Q", len(out)) + b"".join(struct.pack("<I", len(c)) for c in chunks)
+        out += numbers
+        for chunk in chunks:
+            packed = frame("\n".join(chunk).encode())
+            out += struct.pack("<I", len(packed)) + packed
+open("six/kernel-1.tracez", "wb").write(out + struct.pack("<I", len(blocks)) + index + struct.pack("<Q", len(out)))
+PYTHON
+metrics trace:six/kernel-1.traceg six.json
+printf 'kernel-1.tracez\n' >six/kernelslist.g
+metrics trace:six/kernelslist.g tracez.json
+check 'version 6 gives the same metrics as version 5' eval '[ -s six.json ] && cmp single.json six.json'
+check 'so does .tracez' eval '[ -s tracez.json ] && cmp single.json tracez.json'
+head -c -9 six/kernel-1.tracez >six/cut.tracez
+fails 'a .tracez that was cut' 2 'six/cut.tracez: is a damaged .tracez: its index' trace info six/cut.tracez
+
+# Export, and what comes back.
+exported() { # FILE FOLDER FLAGS...: the trace and its export give the same metrics
+  run trace export "$1" -o "$2" -q "${@:3}"
+  succeeds && [ ! -s .stdout ] && metrics "trace:$1" exported-from.json && metrics "trace:$2/kernelslist.g" exported-to.json &&
+    [ -s exported-to.json ] && cmp exported-from.json exported-to.json
+}
+check 'an exported workload has the same metrics, to the last one' exported hs.pwt hs-exported
+check 'so has one whose kernels are compressed' eval 'exported hs.pwt hs-packed --xz && [ -s hs-packed/kernel-2.traceg.xz ]'
+check 'so has a recorded program, with pace, waits and its allocations' \
+  exported "$source_root/examples/traces/vecadd.pwt" vecadd-exported
+check "so has an imported trace of Accel-Sim's" exported auto/kernelslist.g auto-exported
+run trace export hs.pwt -o one -q --launch 2
+check 'one launch can be exported' eval 'succeeds && [ "$(ls one)" = "$(printf "kernel-2.traceg\nkernelslist.g")" ]'
+fails 'export into a folder that is not empty' 2 'auto: is there already' trace export hs.pwt -o auto
+fails 'export onto a file' 2 'hs.pwt: cannot be written' trace export hs.pwt -o hs.pwt
+fails 'export without a folder' 2 'use -o FOLDER' trace export hs.pwt
+fails 'export of a launch that is not there' 2 'no launch 9' trace export hs.pwt -o nine --launch 9
+fails 'export of what is no trace' 2 'is no trace' trace export "$here/tap.sh" -o nine
+check 'none of them has written anything' eval '[ ! -e nine ] && ! ls -d *.tmp 2>/dev/null | grep .'
+
 metrics trace:auto/kernelslist.g,trace:hs.pwt both.json
 check 'traces share a GPU' eval '[ "$(grep -c "\"warp_instructions\"" both.json)" -ge 2 ]'
 printf 'MEMTRACE: CTX 0x1 - grid_launch_id 0 - CTA 0,0,0 - warp 0 - LDG.E - %s\n' \
@@ -116,7 +176,7 @@ fails 'a device' 2 '' run -m volta -w trace:/dev/zero
 fails 'a parameter that traces do not have' 2 'scale' run -m volta -w trace:hs.pwt:scale=0.5
 fails 'more launches left out than there are' 2 'skip' run -m volta -w trace:hs.pwt:skip=1000
 fails 'an unknown subcommand' 2 'did you mean "record"' trace recrod
-fails 'no subcommand' 2 'record, convert, info or cat' trace
+fails 'no subcommand' 2 'record, convert, export, info or cat' trace
 fails 'record without a workload' 2 'no workload' trace record -o x.pwt
 fails 'record without a file' 2 'FILE.pwt' trace record -w HS
 fails 'record of two programs' 2 'one program' trace record -w HS,MM -o x.pwt
@@ -144,7 +204,7 @@ broken_text() { # NAME SED-EXPRESSION
   fails "text: $1" 2 "broken/$1/kernel" run -m volta -w "trace:broken/$1/kernelslist.g"
   fails "text, converted: $1" 2 "broken/$1/kernel" trace convert "broken/$1/kernelslist.g" -o broken/out.pwt
 }
-broken_text version 's/tracer version = 5/tracer version = 6/'
+broken_text version 's/tracer version = 5/tracer version = 7/'
 broken_text grid 's/grid dim = (12,1,1)/grid dim = (4294967295,4294967295,2)/'
 broken_text block 's/block dim = (256,1,1)/block dim = (0,1,1)/'
 broken_text missing-end '/#END_TB/,$d'

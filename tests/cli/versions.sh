@@ -7,6 +7,7 @@ cp -r "$source_root/src" "$source_root/include" . || exit 1
 cat >mutate.py <<'PYTHON'
 # changes(PATH, OLD, NEW): the parts whose digests are others when the last OLD of a file of the copy is NEW.
 import functools, importlib.machinery, importlib.util, pathlib, sys
+sys.path.insert(0, sys.argv[1] + "/scripts")
 loader = importlib.machinery.SourceFileLoader("core_version", sys.argv[1] + "/scripts/core-version")
 core_version = importlib.util.module_from_spec(importlib.util.spec_from_loader("core_version", loader))
 sys.dont_write_bytecode = True
@@ -119,7 +120,7 @@ check 'every policy and program that the program lists has a digest' python3 - "
 import json, subprocess, sys
 said = subprocess.check_output([sys.argv[1] + "/scripts/core-version", sys.argv[1], "--list"], text=True)
 parts = {tuple(line.split()[:-1]) for line in said.splitlines()}
-listed = {("program", e["name"]) for e in json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json"]))}
+listed = {("program", e["name"]) for e in json.loads(subprocess.check_output([sys.argv[2], "list", "workloads", "--json", "-"]))}
 assert listed == {p for p in parts if p[0] == "program"}, listed ^ parts
 PYTHON
 

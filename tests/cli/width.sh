@@ -44,8 +44,10 @@ for width in 80 100; do
 done
 width=80
 wrapped run -w $small --breakdown --verify
+wrapped run -w $small --all --verify
 three=$small,pointer_chase:hops=50:bytes=1MB,gather:ctas=4:iterations=1:table=1MB
 wrapped run -w $three --breakdown --alone
+wrapped run -w $three --all --alone --by-kernel
 wrapped run -m pascal -d uvm-tbn-tbn -w vecadd:n=100k
 wrapped advise -w vecadd:n=100k --memory 50% --db advise.db
 wrapped advise -w vecadd:n=100k --memory 50% --db advise.db -q
@@ -58,11 +60,29 @@ wrapped reproduce uvm/fig04 --db figures.db --each
 
 run list options
 check 'a pipe gets a line per entry' eval \
-  '[ "$(wc -l <.stdout)" = "$(($("$pagewalk" list options --json | python3 -c "import json, sys; print(len(json.load(sys.stdin)))") + 1))" ]'
-run run -w $three
+  '[ "$(wc -l <.stdout)" = "$(($("$pagewalk" list options --json - | python3 -c "import json, sys; print(len(json.load(sys.stdin)))") + 1))" ]'
+run run -w $three --all
 check 'and all columns of a table beside one another' grep -qE 'gpu0 +app0 +app1 +app2' .stdout
+# Mangled names of kernels, and texts in columns.
+recorded=$source_root/examples/traces/transformer.pwt
+for command in "trace info $recorded" "workload -q trace:$recorded" 'list machines'; do
+  name=${command/$source_root\//}
+  # The words are arguments.
+  # shellcheck disable=SC2086
+  run $command
+  check "$name: 80 columns in a pipe" eval 'succeeds && fits 80 && ! grep -q "^ *_Z" .stdout'
+  # shellcheck disable=SC2086
+  run $command --long
+  check "$name: as many as it takes with --long" eval 'succeeds && grep -qE ".{90}" .stdout && ! grep -q "^ *_Z" .stdout'
+done
+run trace info "$recorded"
+check 'kernels have short names' grep -qE '^ +linear<…> ' .stdout
+run trace info "$recorded" --long
+check 'and with --long all of it' grep -qE '^ +void linear<0>\(' .stdout
+run workload -q "trace:$recorded" --long
+check 'in a profile too' grep -qE '^ +void linear<0>\(' .stdout
 for columns in 39 0 -80 many 80x ''; do
-  COLUMNS=$columns run list machines
+  COLUMNS=$columns run list options
   check "COLUMNS=$columns is not a width" eval 'succeeds && grep -qE ".{100}" .stdout'
 done
 COLUMNS=60 run list policies
@@ -70,7 +90,7 @@ check 'policies of all families are listed' eval \
   '(for family in schedule TLB frame size compaction prefetch eviction DRAM; do grep -q "$family" .stdout || exit 1; done)'
 check 'every policy file is listed' python3 - "$pagewalk" "$source_root" <<'PYTHON'
 import json, pathlib, re, subprocess, sys
-listed = [e["name"] for e in json.loads(subprocess.check_output([sys.argv[1], "list", "policies", "--json"]))]
+listed = [e["name"] for e in json.loads(subprocess.check_output([sys.argv[1], "list", "policies", "--json", "-"]))]
 defined = [name.replace("_", "-") for file in pathlib.Path(sys.argv[2], "src/policy").glob("*/*.def")
            for name in re.findall(r'^\w+\((?:\w+, ")?([^")]+)"?\)', file.read_text(), re.M)]
 assert defined and sorted(listed) == sorted(defined), set(listed) ^ set(defined)
@@ -79,10 +99,10 @@ PYTHON
 run run -w $small --breakdown
 check '--breakdown comes before the counters' eval \
   '[ "$(grep -nE "^(Where the time|Cost of)" .stdout | cut -d: -f2 | cut -c1-5 | tr "\n" " ")" = "Where Cost  " ]'
-run run -w gather:table=1MB:ctas=4:iterations=1 --set l2_tlb.enabled=off --breakdown
+run run -w gather:table=1MB:ctas=4:iterations=1 --set l2_tlb.enabled=off --breakdown --all
 check 'a machine without an L2 TLB shows none' eval \
   'succeeds && ! grep -q "L2 TLB" .stdout && grep -q "l2_tlb.mshr_merges" .stdout && grep -q "to and from the walkers" .stdout'
-run run -w $small --verify
+run run -w $small --verify --all
 check 'one check holds' grep -qE ', 1 check of the workload.s result holds$|, [0-9]{2,} checks of the workload.s result hold$' .stdout
 fails 'one launch' 2 'has only 1 launch$' run -w $small --kernels 2
 

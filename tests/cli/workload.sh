@@ -12,17 +12,21 @@ fails 'parameter out of range' 2 'warps.*33' workload vecadd:warps=33
 fails 'unknown size' 2 'no size' workload vecadd:size=huge
 fails 'unknown flag' 2 'unknown flag "--jsno"; did you mean "--json"' workload $small --jsno
 fails 'seed that is no number' 2 '--seed: .* is no whole number' workload $small --seed x
-fails 'value for a switch' 2 '--json takes no value' workload $small --json=a.json
+fails 'JSON for nobody' 2 '--json needs a value: FILE|-' workload $small --json
+fails 'JSON that cannot be written' 2 'no/such/file: cannot be created' workload $small --json no/such/file
 check 'a mistake leaves no file' only_files .
 
 run workload $small
 check 'the text names allocations, launches, instructions, reuse and time' eval 'succeeds &&
   for word in Parameters Allocations Launches Instructions Reuse "Pages over time"; do grep -q "^$word" .stdout || exit 1; done'
 check 'no line of the text ends in blanks' eval '! grep -q " $" .stdout'
-run workload $small --json
+run workload $small --json -
 check 'the JSON is one' eval 'succeeds && is_json .stdout'
 cp .stdout once.json
-run workload $small --json
+run workload $small --json named.json
+check 'the JSON goes to the file that is named, and the text to standard output' eval \
+  'succeeds && grep -q "^Launches" .stdout && cmp once.json named.json && rm named.json'
+run workload $small --json -
 check 'the JSON is the same bytes the second time' cmp once.json .stdout
 check 'the counts of the JSON agree with one another' python3 - once.json <<'PYTHON'
 import json, sys
@@ -36,11 +40,11 @@ assert p["allocated_bytes"] == sum(a["bytes"] for a in p["allocations"])
 assert p["kernel_launches"] == sum(l["count"] for l in p["launches"])
 assert {"ctas": "4", "iterations": "1"}.items() <= {q["name"]: q["value"] for q in p["parameters"]}.items()
 PYTHON
-run workload alu --json
+run workload alu --json -
 check 'a workload without memory has a JSON too' eval 'succeeds && is_json .stdout'
-run workload gather:ctas=2:iterations=2 --json --seed 1
+run workload gather:ctas=2:iterations=2 --json - --seed 1
 cp .stdout seed1.json
-run workload gather:ctas=2:iterations=2 --json --seed 2
+run workload gather:ctas=2:iterations=2 --json - --seed 2
 check 'another seed gives another profile' eval 'succeeds && ! cmp -s <(grep -v seed seed1.json) <(grep -v seed .stdout)'
 if [ -e /dev/full ]; then
   "$pagewalk" workload $small >/dev/full 2>.stderr
@@ -56,7 +60,7 @@ wait $job
 code=$?
 check 'an interrupt ends it with 130 and nothing on standard output' is_error 130 interrupted
 
-run list workloads --json
+run list workloads --json -
 cp .stdout workloads.json
 check 'the list has suite, papers, sizes and parameters' python3 - workloads.json <<'PYTHON'
 import json, sys

@@ -1,9 +1,13 @@
-/* Any bytes as a file of another tool, as what they look like and as everything else: nothing may crash, a refusal is
- * one line that begins with the file's name, and whatever is accepted is a trace that can be read to its end, whose
- * warps have only the lanes that their block has threads for and leave last. */
+/* Any bytes as a file of another tool, as what they look like and as everything else, and a text packed as .tracez with
+ * numbers that do not fit: nothing may crash, a refusal is one line that begins with the file's name, and whatever is
+ * accepted is a trace that can be read to its end, whose warps have only the lanes that their block has threads for and
+ * leave last. */
 #include "fuzz.h"
 #include "message.h"
+#include "sim/fnv.h"
+#include "sim/random.h"
 #include "trace/import.h"
+#include "tracez_fixture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +58,64 @@ static void check_trace(struct pw_trace *t)
     pw_trace_close(t);
 }
 
+/* What comes of a file, by its path, taken for this format. */
+static void import_as(const char *path, enum pw_trace_format format)
+{
+    struct pw_trace_writer *w;
+    struct pw_trace *t;
+    struct pw_error err = {0};
+    require(pw_trace_writer_open(NULL, &w, &err) == PW_OK);
+    err = (struct pw_error){0};
+    enum pw_status status = pw_trace_import(path, format, NULL, w, &err);
+    if (status == PW_OK)
+        status = pw_trace_writer_finish(w, &t, &err);
+    else
+        pw_trace_writer_drop(w);
+    if (status == PW_OK) {
+        check_trace(t);
+        return;
+    }
+    require_refusal(status, &err);
+    require(!strncmp(err.message, path, strlen(path)) && err.message[strlen(path)] == ':');
+}
+
+/* Another number somewhere behind the head: in the dictionary's length, in a warp, in the index. */
+static void change_number(struct tracez_bytes *made, struct pw_random *r)
+{
+    static const uint32_t numbers[] = {0, 1, 2, 3, 8, 255, 65536, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
+    uint32_t number = numbers[pw_random_below(r, sizeof numbers / sizeof *numbers)];
+    size_t part = pw_random_below(r, 3) ? made->index : pw_random_below(r, 2) ? made->warps : made->head;
+    size_t at = part + 4 * pw_random_below(r, 40);
+    if (!pw_random_below(r, 4))
+        at = made->head + pw_random_below(r, made->size - made->head);
+    if (at + sizeof number > made->size)
+        return;
+    if (pw_random_below(r, 2)) /* near the one that is there */
+        number = (uint32_t)((uint8_t)made->bytes[at] + pw_random_below(r, 5)) - 2;
+    memcpy(made->bytes + at, &number, sizeof number);
+}
+
+/* The text as the tracer would have packed it, with some of the numbers changed. */
+static void import_tracez(const uint8_t *data, size_t size)
+{
+    char path[64], *text = strndup((const char *)data, size);
+    require(text);
+    if (strstr(text, "#BEGIN_TB\n")) {
+        struct pw_random r;
+        pw_random_init(&r, pw_fnv_text(PW_FNV_START, text), "tracez");
+        struct tracez_bytes made = tracez_of(text, 1 + (uint32_t)pw_random_below(&r, 9), pw_random_below(&r, 2));
+        for (uint64_t n = pw_random_below(&r, 4); n; n--)
+            change_number(&made, &r);
+        int file = memfd_create("trace", 0);
+        require(file >= 0 && write(file, made.bytes, made.size) == (ssize_t)made.size);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+        import_as(path, PW_TRACE_TRACEG);
+        close(file);
+        free(made.bytes);
+    }
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int file = memfd_create("trace", 0);
@@ -67,21 +129,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(status == PW_OK ? looks_like < PW_TRACE_FORMAT_COUNT : status == PW_USER_ERROR);
     if (looks_like != PW_TRACE_KERNELSLIST && looks_like != PW_TRACE_PWT)
         require(pw_trace_digest_file(path, &digest, &err) == status);
-    for (unsigned format = PW_TRACE_KERNELSLIST; format < PW_TRACE_FORMAT_COUNT; format++) {
-        struct pw_trace_writer *w;
-        struct pw_trace *t;
-        require(pw_trace_writer_open(NULL, &w, &err) == PW_OK);
-        err = (struct pw_error){0};
-        status = pw_trace_import(path, format, NULL, w, &err);
-        if (status == PW_OK) {
-            require(pw_trace_writer_finish(w, &t, &err) == PW_OK);
-            check_trace(t);
-            continue;
-        }
-        pw_trace_writer_drop(w);
-        require_refusal(status, &err);
-        require(!strncmp(err.message, path, strlen(path)) && err.message[strlen(path)] == ':');
-    }
+    for (unsigned format = PW_TRACE_KERNELSLIST; format < PW_TRACE_FORMAT_COUNT; format++)
+        import_as(path, format);
     close(file);
+    import_tracez(data, size);
     return 0;
 }

@@ -100,7 +100,7 @@ static void add_blocks(struct making *m, struct input *in)
             add_ctas(&table, &in->blocks[i], i);
     }
     if (!in->has_table)
-        require(pw_table_write(&table, &in->table));
+        require(pw_table_sort(&table) && pw_table_write(&table, &in->table));
     pw_table_release(&table);
 }
 

@@ -133,7 +133,7 @@ static const struct pw_metric *find(const struct pw_result *r, unsigned app, con
 static void add_up(const struct pw_result *r, const char *name)
 {
     size_t states = r->breakdown_count / r->app_count;
-    assert_int_equal(states, 13);
+    assert_int_equal(states, 15);
     for (unsigned app = 0; app < r->app_count; app++) {
         uint64_t cycles = 0, issued = 0;
         double percent = 0;
@@ -148,6 +148,24 @@ static void add_up(const struct pw_result *r, const char *name)
             fail_msg("%s: app%u has %llu cycles, %g%%", name, app, (unsigned long long)cycles, percent);
         assert_int_equal(issued, find(r, app, "sm.issued")->integer);
     }
+}
+
+static bool is_translation(const char *state)
+{
+    static const char *const states[] = {"lsu_full_tlb", "lsu_tlb", "l2_tlb", "walk_queue", "walk_memory", "far_fault"};
+    for (size_t k = 0; k < sizeof states / sizeof *states; k++)
+        if (!strcmp(state, states[k]))
+            return true;
+    return false;
+}
+
+/* A TLB that never misses has its lookup, and nobody waits behind it. */
+static void no_translation(const struct pw_result *r, const char *name)
+{
+    for (size_t i = 0; i < r->breakdown_count; i++)
+        if (is_translation(r->breakdown[i].state) && r->breakdown[i].cycles)
+            fail_msg("%s: %llu cycles of %s with an ideal TLB", name, (unsigned long long)r->breakdown[i].cycles,
+                     r->breakdown[i].state);
 }
 
 /* Metrics of `with` that are not the breakdown's are those of `without`, in the same order. */
@@ -175,10 +193,37 @@ static void time_adds_up_for_every_program_and_looking_at_it_changes_nothing(voi
             size_t machine = (program + i * 2) % MACHINES;
             struct pw_result *with = run(program, machine, true), *without = run(program, machine, false);
             add_up(with, programs[program]);
+            if (!strcmp(machines[machine].design, "ideal-tlb"))
+                no_translation(with, programs[program]);
             same_otherwise(with, without);
             pw_result_free(with);
             pw_result_free(without);
         }
+}
+
+static struct pw_result *gather(const char *design)
+{
+    struct pw_run_spec spec = {
+        .machine = "volta", .design = design, .workload = "gather:ctas=80:iterations=8:table=64MB", .breakdown = true};
+    struct pw_result *result = NULL;
+    struct pw_error err = {0};
+    if (pw_run(&spec, &result, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    return result;
+}
+
+/* Where warps do nothing but wait for translations, they do so for all of the time that translation costs. */
+static void waits_for_translation_are_what_translation_costs(void **state)
+{
+    (void)state;
+    struct pw_result *base = gather("gpu-mmu"), *ideal = gather("ideal-tlb");
+    double due = 100 * (1 - (double)ideal->cycles / (double)base->cycles), waits = 0;
+    for (size_t i = 0; i < base->breakdown_count; i++)
+        waits += is_translation(base->breakdown[i].state) ? base->breakdown[i].percent : 0;
+    if (due < 90 || fabs(waits - due) > 3)
+        fail_msg("%g%% of the time are waits for translation, and %g%% are due to it", waits, due);
+    pw_result_free(base);
+    pw_result_free(ideal);
 }
 
 static void every_program_is_here(void **state)
@@ -213,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_adds_up_for_every_program_and_looking_at_it_changes_nothing),
+        cmocka_unit_test(waits_for_translation_are_what_translation_costs),
         cmocka_unit_test(every_program_is_here),
         cmocka_unit_test(a_part_of_a_run_adds_up),
     };

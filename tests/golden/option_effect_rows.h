@@ -113,6 +113,8 @@ static const struct setting paging = {"pascal", "uvm-tbn-tbn", GATHER, {"sm.coun
 static const struct setting batches = {"h200", "uvm-nvidia", GATHER, {"sm.count=2"}};
 static const struct setting little_memory = {
     "pascal", "uvm-tbn-tbn", "nw:length=256", {"sm.count=2", "uvm.oversubscription=150"}};
+static const struct setting little_memory_of_pool = {
+    "pascal", "uvm-tbn-tbn", "BFS2:nodes=3000", {"sm.count=2", "uvm.oversubscription=150"}};
 static const struct setting reserved = {
     "pascal", "uvm-tbn-tbn", "nw:length=256", {"sm.count=2", "uvm.oversubscription=150", "uvm.reserve=50"}};
 static const struct setting single_evictions = {
@@ -309,6 +311,7 @@ static const struct row rows[] = {
     {"uvm.free_buffer", &little_memory, "0", "20"},
     {"uvm.memory", &paging, "0", "1MB"},
     {"uvm.oversubscription", &paging, "0", "200"},
+    {"uvm.oversubscription_of", &little_memory_of_pool, "touched", "first-launch"},
     {"uvm.advice", &paging, "", "t:accessed-by"},
     {"link.model", &paging, "table", "linear"},
     {"link.points", &paging, "4KB:3+1MB:10", "4KB:2+1MB:11"},

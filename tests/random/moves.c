@@ -3,7 +3,9 @@
  * Warps of two to five GPUs load from, store to and update a few pages that all of them want, with TLBs of one and two
  * entries, under a placement, route, fabric and page size drawn for each run. Every hit of an L1 TLB and every answer
  * is judged against the page table, in every run; at the end all identities hold, among them that every frame is owned
- * once, and each page is where the page table says, on one GPU.
+ * once, and each page is where the page table says, on one GPU. Beside them runs a second application with pages of the
+ * same numbers, of which each CTA has its own: only one GPU wants such a page, so it moves there, once, and nobody ever
+ * accesses it from another GPU, whatever the first application's page of that number does meanwhile.
  *
  * A hundred thousand moves; another number may be given as argument. */
 #include "sim/random.h"
@@ -14,6 +16,7 @@
 static uint64_t wanted_moves = 100000;
 
 enum { PAGES, ACCESSES, SEED }; /* of n */
+enum { CTAS = 20 };
 
 static void wander(struct pw_warp *w, struct timed *t)
 {
@@ -30,6 +33,18 @@ static void wander(struct pw_warp *w, struct timed *t)
     }
 }
 
+/* The CTA's own pages. */
+static void stay(struct pw_warp *w, struct timed *t)
+{
+    struct pw_random random;
+    uint64_t page = (uint64_t)PW_PAGE_BYTES << t->system->spaces[t->app].order;
+    pw_random_init(&random, t->n[SEED] << 32 | w->cta_index << 8 | w->index, "stay");
+    for (uint64_t i = 0; i < t->n[ACCESSES]; i++) {
+        uint64_t mine = w->cta_index + CTAS * pw_random_below(&random, t->n[PAGES] / CTAS);
+        timed_fetch(w, t, mine * page + pw_random_below(&random, page / 4) * 4);
+    }
+}
+
 static const char *one_of(struct pw_random *random, const char *const *choices, unsigned count)
 {
     return choices[pw_random_below(random, count)];
@@ -39,13 +54,18 @@ static const char *one_of(struct pw_random *random, const char *const *choices, 
     one_of(random, (const char *const[]){__VA_ARGS__},                                                                 \
            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-static uint64_t moves_of_run(uint64_t seed)
+static uint64_t count_of(const struct timed *t, unsigned app, const char *metric)
+{
+    return pw_stats_exact(t->system->stats, timed_index(t, metric), (int)app, NULL, t->system->region_to);
+}
+
+static uint64_t moves_of_run(uint64_t seed, uint64_t *moves_home)
 {
     struct pw_random random;
     char gpus[32];
     pw_random_init(&random, seed, "moves");
     snprintf(gpus, sizeof gpus, "gpu.count=%llu", 2 + (unsigned long long)pw_random_below(&random, 4));
-    struct timed t = {.machine = "mgpu4", .kernel = wander, .ctas = 20, .threads = 2 * PW_WARP_LANES};
+    struct timed t = {.machine = "mgpu4", .kernel = wander, .ctas = CTAS, .threads = 2 * PW_WARP_LANES};
     t.design = ONE_OF(&random, "distributed", "centralized", "bypass", "route-ideal", "mosaic+bypass");
     bool mosaic = t.design[0] == 'm';
     const char *sets[] = {gpus,
@@ -75,6 +95,11 @@ static uint64_t moves_of_run(uint64_t seed)
     t.n[SEED] = seed;
     t.bytes = mosaic ? 4 << 20 : t.n[PAGES] << 16;
     t.spec.seed = seed;
+    struct timed homebody = t;
+    homebody.kernel = stay;
+    homebody.n[PAGES] = 2 * CTAS;
+    homebody.bytes = mosaic ? 4 << 20 : homebody.n[PAGES] << 16;
+    t.neighbours[0] = &homebody;
     if (timed_try(&t) != PW_OK)
         fail_msg("seed %llu: %s", (unsigned long long)seed, t.err.message);
     for (size_t i = 0; i < pw_stats_identity_count(t.system->stats); i++)
@@ -82,6 +107,9 @@ static uint64_t moves_of_run(uint64_t seed)
             fail_msg("seed %llu: %s", (unsigned long long)seed, t.err.message);
     uint64_t moves = timed_count(&t, "move.pages");
     assert_int_equal(timed_count(&t, "move.refused"), 0);
+    assert_int_equal(count_of(&t, homebody.app, "peer.reads"), 0);
+    assert_true(count_of(&t, homebody.app, "move.pages") <= homebody.n[PAGES]);
+    *moves_home += count_of(&t, homebody.app, "move.pages");
     timed_end(&t);
     return moves;
 }
@@ -90,9 +118,10 @@ static uint64_t moves_of_run(uint64_t seed)
 static void pages_move_and_no_translation_is_stale(void **state)
 {
     (void)state;
-    uint64_t moves = 0, runs = 0;
+    uint64_t moves = 0, runs = 0, moves_home = 0;
     while (moves < wanted_moves)
-        moves += moves_of_run(++runs);
+        moves += moves_of_run(++runs, &moves_home);
+    assert_true(moves_home > runs);
     print_message("%llu moves in %llu runs\n", (unsigned long long)moves, (unsigned long long)runs);
 }
 

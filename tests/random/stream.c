@@ -180,6 +180,7 @@ static bool play_machine(unsigned machine, uint64_t *out_digest)
     struct player p = {0};
     pw_random_init(&r, machine, "stream");
     machine_choose(&m, &r);
+    machine_set_text(&m, "uvm.oversubscription_of", "first-launch");
     pw_random_init(&p.random, machine, "player");
     p.apps = 1 + (unsigned)below(&p, APPS);
     struct pw_stream_spec spec = {.sets = m.sets, .set_count = m.count, .apps = p.apps, .queue = 8};

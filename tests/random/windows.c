@@ -26,10 +26,10 @@ static size_t window_metric(const struct pw_result *r, const char *name)
 /* Levels are what they are at the end of a row; they do not add up. */
 static bool is_level(const char *name)
 {
-    static const char *const levels[] = {"walk.under_way",         "walk.concurrent_max", "walk.warps_stalled_max",
-                                         "sm.lines_waiting",       "uvm.faults_waiting",  "uvm.prefetched_resident",
-                                         "l1_tlb.unanswered",      "l2_tlb.unanswered",   "mem.foreign_bytes",
-                                         "mem.foreign_frame_bytes"};
+    static const char *const levels[] = {"walk.under_way",          "walk.concurrent_max", "walk.warps_stalled_max",
+                                         "sm.lines_waiting",        "uvm.faults_waiting",  "uvm.prefetched_resident",
+                                         "l1_tlb.unanswered",       "l2_tlb.unanswered",   "mem.foreign_bytes",
+                                         "mem.foreign_frame_bytes", "uvm.memory_bytes",    "uvm.data_bytes"};
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
         if (!strcmp(name, levels[i]))
             return true;

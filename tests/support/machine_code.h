@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { OTHER = 0x210, BRANCH = 0x947, EXIT_CODE = 0x94d, JOIN_CODE = 0x941, ALWAYS = 7 };
+enum { TENSOR_LOAD_CODE = 0x5b4, BULK_COPY_CODE = 0x3ba, GENERIC_LOAD_CODE = 0x980 };
 
 struct instruction {
     uint32_t opcode, predicate;

@@ -162,10 +162,14 @@ static inline void machine_choose_paging(struct random_machine *m, struct pw_ran
     machine_set(m, "uvm.reserve", pw_random_below(r, 2) * machine_between(r, 0, 50));
     machine_set_text(m, "uvm.reserve_from", machine_one_of(r, "eviction", "candidates"));
     machine_set(m, "uvm.free_buffer", pw_random_below(r, 2) * machine_between(r, 0, 30));
-    if (pw_random_below(r, 2))
-        machine_set(m, "uvm.oversubscription", machine_between(r, 100, 400));
-    else
+    if (pw_random_below(r, 2)) {
+        static const char *const data[] = {"touched", "allocated", "first-launch"};
+        uint64_t percent = machine_between(r, 100, 400);
+        machine_set(m, "uvm.oversubscription", percent);
+        machine_set_text(m, "uvm.oversubscription_of", data[percent % 3]);
+    } else {
         machine_set(m, "uvm.memory", machine_between(r, 1, 600) * 4096 * pw_random_below(r, 2));
+    }
 }
 
 /* What the machine sets an option to, or NULL: the last counts. */

@@ -44,7 +44,7 @@ static inline void result_fixture_init(struct result_fixture *f)
         .window_metrics = {"l1_tlb.hits", "dram.data.latency_mean"},
         .values = {6, 0.1, 3, 0.25},
     };
-    f->kernels[0] = (struct pw_window){"hotspot", 0, 1, 0, 100, f->values};
+    f->kernels[0] = (struct pw_window){"_Z4spotIiEvv", 0, 1, 0, 100, f->values};
     f->intervals[0] = (struct pw_window){NULL, 0, 3, 200, 300, f->values + 2};
     f->result = (struct pw_result){
         .seed = 9223372036854775807,

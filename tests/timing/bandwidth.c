@@ -56,6 +56,33 @@ static void a_stream_reaches_the_peak_of_dram(void **state)
             expect_peak(machines[m], lines, "dram.schedule=fr-fcfs");
 }
 
+/* Cards of which the data sheet says the bandwidth, in GB/s. What passes the L2 is counted otherwise there (l2.halves),
+ * and what begins in it (l2.copies) does not come from DRAM. The first and the last latency count. */
+static void a_stream_reaches_the_peak_of_a_card(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *machine;
+        double peak;
+    } cards[] = {{"a100", 1555}, {"h100", 3352}, {"rtx4090", 1008}};
+    for (size_t i = 0; i < sizeof cards / sizeof *cards; i++) {
+        struct timed t = {.machine = cards[i].machine,
+                          .design = "ideal-tlb",
+                          .bytes = 64 << 20,
+                          .kernel = stream,
+                          .threads = 256,
+                          .sets = {"l2.copies=off", "gpu.launch_latency=0", "gpu.launch_work=0", "gpu.cta_interval=0"},
+                          .n = {(64 << 20) / PW_LINE_BYTES, 1, 4, PW_OP_LOAD}};
+        t.ctas = (uint32_t)(t.n[0] / t.n[2] / 8);
+        timed_run(&t);
+        assert_int_equal(timed_count(&t, "dram.data.bytes"), t.bytes);
+        double rate = (double)t.bytes / (double)t.cycles * t.config.gpu.clock_mhz / 1000;
+        timed_end(&t);
+        if (rate > 1.002 * cards[i].peak || rate < 0.95 * cards[i].peak)
+            fail_msg("%s: %.0f GB/s of %.0f", cards[i].machine, rate, cards[i].peak);
+    }
+}
+
 static void a_schedule_with_ranks_or_turns_reaches_it_too(void **state)
 {
     (void)state;
@@ -97,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stream_reaches_the_peak_of_dram),
+        cmocka_unit_test(a_stream_reaches_the_peak_of_a_card),
         cmocka_unit_test(a_schedule_with_ranks_or_turns_reaches_it_too),
         cmocka_unit_test(an_sm_reads_and_writes_the_l2_as_fast_as_its_port),
         cmocka_unit_test(all_sms_read_the_l2_as_fast_as_its_slices),

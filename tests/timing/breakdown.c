@@ -253,6 +253,99 @@ static void a_line_without_a_miss_register_waits_for_the_l1_tlb(void **state)
     assert_int_equal(p.of[PW_TIME_WALK_MEMORY], WALK);
 }
 
+/* The head of the queue waits for its translation from its first try until that comes, LOOKUP + WALK cycles later. The
+ * second warp issues a cycle after it and waits from the cycle after that on; when the head has gone, it is next. */
+static void an_instruction_behind_a_miss_waits_for_its_translation(void **state)
+{
+    (void)state;
+    enum { LOOKUP = 3 + 40 + 20 + 40 };
+    struct timed t = fixed(own_page);
+    t.sets[6] = "l1_tlb.on_miss=stall_lsu";
+    struct parts one = parts_of(t);
+    assert_int_equal(one.of[PW_TIME_LSU_TLB] + one.of[PW_TIME_LSU_FULL_TLB], 0);
+    t.threads = 64;
+    struct parts both = parts_of(t);
+    assert_int_equal(both.of[PW_TIME_LSU_TLB], LOOKUP + WALK - 2);
+    assert_int_equal(both.of[PW_TIME_LSU], 1);
+    assert_int_equal(both.of[PW_TIME_WALK_MEMORY], 2 * WALK);
+    t.sets[7] = "sm.lsu_queue=1"; /* it is not chosen in the cycle in which the first issues: there is no room */
+    both = parts_of(t);
+    assert_int_equal(both.of[PW_TIME_LSU_FULL_TLB], LOOKUP + WALK);
+    assert_int_equal(both.of[PW_TIME_LSU_FULL] + both.of[PW_TIME_LSU] + both.of[PW_TIME_LSU_TLB], 0);
+}
+
+/* The second warp waits for the only miss register, and the third behind it; the first's line is replayed before. */
+static void an_instruction_behind_a_wait_for_a_miss_register_waits_for_translation(void **state)
+{
+    (void)state;
+    enum { LOOKUP = 3 + 40 + 20 + 40 };
+    struct timed t = fixed(own_page);
+    t.threads = 96;
+    t.sets[6] = "l1_tlb.mshrs=1";
+    t.sets[7] = "l1_tlb.on_miss=nonblocking";
+    struct parts p = parts_of(t);
+    assert_int_equal(p.of[PW_TIME_LSU_TLB], LOOKUP + WALK + 1 - 3);
+    assert_int_equal(p.of[PW_TIME_LSU], 1);
+    t.sets[6] = "l1_tlb.mshrs=2";
+    assert_int_equal(parts_of(t).of[PW_TIME_LSU_TLB], 0);
+    t.sets[7] = "l1_tlb.on_miss=hit_under_miss"; /* the first that may start a miss has the second wait for it */
+    assert_int_equal(parts_of(t).of[PW_TIME_LSU_TLB], LOOKUP + WALK + 1 - 3);
+}
+
+/* Three base pages of one large page, whose translation comes for the first: the second waits for a register until
+ * then, and hits. From then on the third waits for the unit, for one cycle or for as long as the second waits for
+ * data. */
+static void the_wait_behind_a_translation_ends_when_the_head_hits(void **state)
+{
+    (void)state;
+    enum { LOOKUP = 3 + 40 + 2 * 20 + 40 }; /* the L2 TLB is looked up for either page size */
+    struct timed t = fixed(own_page);
+    t.bytes = 4 << 20;
+    t.orders = 1U << PW_PAGE_4K | 1U << PW_PAGE_2M;
+    t.threads = 96;
+    t.sets[6] = "page.size=2MB";
+    t.sets[7] = "l1_tlb.on_miss=hit_under_miss";
+    struct parts p = parts_of(t);
+    assert_int_equal(p.of[PW_TIME_WALK_MEMORY], WALK);
+    assert_int_equal(p.of[PW_TIME_LSU_TLB], LOOKUP + WALK + 1 - 3);
+    assert_int_equal(p.of[PW_TIME_LSU], 1);
+    t.sets[8] = "l1d.mshrs=1";
+    struct parts full = parts_of(t);
+    assert_int_equal(full.of[PW_TIME_LSU_TLB], LOOKUP + WALK + 1 - 3);
+    assert_true(full.of[PW_TIME_LSU] > 50);
+}
+
+static void own_line(struct pw_warp *w, struct timed *t)
+{
+    timed_fetch(w, t, w->index * 128);
+}
+
+/* With one place in the L1 cache for what is under way, the second warp waits at the head and the third behind it. */
+static void an_instruction_behind_one_that_waits_for_data_waits_for_no_translation(void **state)
+{
+    (void)state;
+    struct timed t = fixed(own_line);
+    t.design = "ideal-tlb";
+    t.threads = 96;
+    t.sets[6] = "l1d.mshrs=1";
+    struct parts p = parts_of(t);
+    assert_true(p.of[PW_TIME_LSU] > 50);
+    assert_int_equal(p.of[PW_TIME_LSU_TLB] + p.of[PW_TIME_LSU_FULL_TLB], 0);
+    assert_int_equal(p.of[PW_TIME_L2_TLB] + p.of[PW_TIME_WALK_QUEUE] + p.of[PW_TIME_WALK_MEMORY], 0);
+}
+
+/* SMs that have one instruction at a time between them wait for each other's translations. */
+static void one_at_a_time_waits_for_the_translation_of_another_sm(void **state)
+{
+    (void)state;
+    struct timed t = fixed(own_page);
+    t.ctas = 2;
+    t.sets[6] = "sm.serial=on";
+    struct parts p = parts_of(t);
+    assert_int_equal(p.of[PW_TIME_LSU_FULL_TLB], 3 + 40 + 20 + 40 + WALK);
+    assert_int_equal(p.of[PW_TIME_LSU_TLB], 0);
+}
+
 static void stores(struct pw_warp *w, struct timed *t)
 {
     timed_fetch(w, t, 0);
@@ -331,6 +424,11 @@ int main(void)
         cmocka_unit_test(a_walk_that_finds_no_walker_waits_in_the_queue),
         cmocka_unit_test(a_walk_for_another_sm_is_waited_for_from_the_lookup_on),
         cmocka_unit_test(a_line_without_a_miss_register_waits_for_the_l1_tlb),
+        cmocka_unit_test(an_instruction_behind_a_miss_waits_for_its_translation),
+        cmocka_unit_test(an_instruction_behind_a_wait_for_a_miss_register_waits_for_translation),
+        cmocka_unit_test(the_wait_behind_a_translation_ends_when_the_head_hits),
+        cmocka_unit_test(an_instruction_behind_one_that_waits_for_data_waits_for_no_translation),
+        cmocka_unit_test(one_at_a_time_waits_for_the_translation_of_another_sm),
         cmocka_unit_test(an_instruction_waits_for_room_in_the_load_store_unit),
         cmocka_unit_test(a_load_that_is_back_in_time_costs_nothing),
         cmocka_unit_test(only_the_rest_of_a_walk_is_waited_for),

@@ -147,6 +147,61 @@ static void nobody_finds_a_page_that_moves(void **state)
     timed_end(&t);
 }
 
+/* GPU 0 has the translation when the page leaves, and wants the page while it is on its way. */
+static void load_before_and_during(struct pw_warp *w, struct timed *t)
+{
+    if (w->cta_index > 1)
+        return;
+    if (w->cta_index == 0)
+        timed_fetch(w, t, 0);
+    pw_compute(w, (uint32_t)t->n[w->cta_index ? CTA : DELAY]);
+    timed_fetch(w, t, PW_LINE_BYTES);
+}
+
+/* Its TLBs have lost the page, so that it waits as all others do. With an entry left it would access the page, which
+ * would stay until then. */
+static void no_tlb_keeps_a_page_that_moves(void **state)
+{
+    (void)state;
+    enum { BEFORE = 2000, UNDER_WAY = 600 };
+    for (unsigned during = 0; during < 2; during++) {
+        struct timed t = program("place.remote=migrate");
+        t.design = "distributed";
+        t.kernel = load_before_and_during;
+        t.n[CTA] = BEFORE;
+        t.n[DELAY] = during ? BEFORE + UNDER_WAY : BEFORE - UNDER_WAY;
+        timed_run(&t);
+        assert_int_equal(timed_count(&t, "move.pages"), 1);
+        assert_int_equal(timed_count(&t, "l1_tlb.lookups"), 3);
+        assert_int_equal(timed_count(&t, "l1_tlb.hits"), !during);
+        assert_int_equal(timed_count(&t, "move.waited"), 1 + during);
+        assert_int_equal(timed_count(&t, "peer.reads"), during);
+        check_mean(&t, "move.drain_mean", 0);
+        check_mean(&t, "move.transfer_mean", (double)transfer(1, PW_PAGE_BYTES));
+        timed_end(&t);
+    }
+}
+
+/* The same page number of two applications, which move at the same time, each to the GPU that asks for it. */
+static void pages_of_two_applications_move_each_for_itself(void **state)
+{
+    (void)state;
+    struct timed other = program("place.remote=migrate"), t = other;
+    t.sets[2] = "sm.count=2";
+    t.neighbours[0] = &other;
+    other.n[CTA] = 2;
+    timed_run(&t);
+    assert_int_equal(t.a.base.v, other.a.base.v);
+    for (unsigned app = 0; app < 2; app++) {
+        assert_int_equal(timed_launch_count(&t, app, 1, "move.pages"), 1);
+        assert_int_equal(timed_launch_count(&t, app, 1, "move.waited"), 1);
+    }
+    assert_int_equal(gpu_of(&t, 0), 1);
+    assert_int_equal(gpu_of(&other, 0), 2);
+    assert_int_equal(timed_count(&t, "peer.reads"), 0);
+    timed_end(&t);
+}
+
 /* GPU 1 in the first launch, GPU 2 in the second, GPU 0 in the third. */
 static void load_in_turn(struct pw_warp *w, struct timed *t)
 {
@@ -250,6 +305,8 @@ int main(void)
         cmocka_unit_test(a_page_of_2_mb_takes_as_much_longer),
         cmocka_unit_test(a_page_waits_for_accesses_in_flight),
         cmocka_unit_test(nobody_finds_a_page_that_moves),
+        cmocka_unit_test(no_tlb_keeps_a_page_that_moves),
+        cmocka_unit_test(pages_of_two_applications_move_each_for_itself),
         cmocka_unit_test(a_page_follows_whoever_asks),
         cmocka_unit_test(with_first_touch_it_moves_once),
         cmocka_unit_test(placed_by_first_touch_it_is_where_it_was_asked_for),

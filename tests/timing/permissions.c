@@ -27,7 +27,7 @@ static const struct {
     {"volta", "gpu-mmu", {NULL}},
     {"pascal", "uvm-none-lru4k", {NULL}},
     {"pascal", "uvm-none-lru4k", {"l1_tlb.on_miss=stall_lsu"}},
-    {"pascal", "uvm-tbn-tbn", {"uvm.oversubscription=125"}},
+    {"pascal", "uvm-tbn-tbn", {"uvm.oversubscription=125", "uvm.oversubscription_of=first-launch"}},
     {"pascal", "uvm-none-lru4k", {"uvm.advice=a:host"}},
 };
 

@@ -41,7 +41,8 @@ static void the_mean_is_that_of_all_cycles(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pw_result *r = run(rows[i].workload, rows[i].schedule, true);
         double exact = metric(r, "gpu0.warp.issue") + metric(r, "gpu0.warp.not_chosen") +
-                       metric(r, "gpu0.warp.lsu_full") + metric(r, "gpu0.warp.paused");
+                       metric(r, "gpu0.warp.lsu_full") + metric(r, "gpu0.warp.lsu_full_tlb") +
+                       metric(r, "gpu0.warp.paused");
         exact /= (double)r->cycles;
         double sampled = metric(r, "gpu0.sm.ready_warps_mean");
         if (sampled < 0.95 * exact || sampled > 1.05 * exact)

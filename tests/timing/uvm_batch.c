@@ -69,6 +69,25 @@ static void blocks_are_sorted_by_address(void **state)
     uvm_close(f);
 }
 
+/* Pages of the same numbers, whose faults come in turn: a block of each, one after the other. */
+static void applications_do_not_break_up_each_others_blocks(void **state)
+{
+    (void)state;
+    struct uvm_fixture *f = uvm_open(new_batches("none"), 512);
+    assert_int_equal(pw_uvm_allocate(f->uvm, 1, "b", (pw_vpn){0}, 512 * PW_PAGE_BYTES, &f->err), PW_OK);
+    for (uint64_t i = 0; i < 8; i++)
+        pw_events_post(f->events, 0, uvm_fault_event, f, i % 2 << 32 | 10 * i);
+    uvm_run(f, PW_NEVER);
+    for (uint64_t i = 0; i < 8; i++)
+        assert_int_equal(MAPPED(f, 10 * i),
+                         BATCH + (1 + i % 2) * (BLOCK + 4 * FAULT) + (1 + i / 2 + i % 2 * 4) * in(1));
+    const struct pw_fault_batch *rows;
+    assert_int_equal(pw_uvm_batches(f->uvm, &rows), 1);
+    assert_int_equal(rows[0].faults, 8);
+    assert_int_equal(rows[0].blocks, 2);
+    uvm_close(f);
+}
+
 /* The prefetcher sees all faults of the batch in a block; faulted and prefetched pages cross together. */
 static void a_block_is_decided_with_all_its_faults_and_copied_in_runs(void **state)
 {
@@ -231,6 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_is_served_block_by_block_and_replayed_at_its_end),
         cmocka_unit_test(blocks_are_sorted_by_address),
+        cmocka_unit_test(applications_do_not_break_up_each_others_blocks),
         cmocka_unit_test(a_block_is_decided_with_all_its_faults_and_copied_in_runs),
         cmocka_unit_test(a_batch_has_at_most_batch_faults),
         cmocka_unit_test(faults_on_one_page_are_one_entry),

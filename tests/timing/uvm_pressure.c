@@ -344,11 +344,12 @@ static void oversubscription_sets_the_memory(void **state)
     (void)state;
     struct uvm_fixture *f = uvm_new("none", "lru4k");
     f->config.oversubscription = 110;
+    f->config.oversubscription_of = PW_DATA_AT_LAUNCH;
     uvm_open(f, 1100);
-    assert_int_equal(pw_uvm_start(f->uvm, &f->err), PW_OK);
+    assert_int_equal(pw_uvm_start(f->uvm, 0, &f->err), PW_OK);
     assert_int_equal(pw_residency_room(pw_uvm_residency(f->uvm)), 1000);
     assert_int_equal(pw_uvm_allocate(f->uvm, 0, "b", (pw_vpn){4096}, 1 << 20, &f->err), PW_OK);
-    assert_int_equal(pw_uvm_start(f->uvm, &f->err), PW_OK);
+    assert_int_equal(pw_uvm_start(f->uvm, 0, &f->err), PW_OK);
     assert_int_equal(pw_residency_room(pw_uvm_residency(f->uvm)), 1000);
     uvm_close(f);
 }

@@ -336,7 +336,7 @@ static void test_what_is_known_after_an_interruption_is_said_to_be_that(void **s
     expect_sentence(&f.advice, "\nInterrupted: this rests on the runs that are finished.");
     struct pw_text text = {0};
     pw_advice_table(&f.advice, &text);
-    if (!strstr(text.bytes, "  200.00 KiB           50%  30.0        5.00      -     used\n"))
+    if (!strstr(text.bytes, "  200.00 KiB             50%  30.0        5.00      -     used\n"))
         fail_msg("%s", strstr(text.bytes, "Time"));
     pw_text_free(&text);
     text = (struct pw_text){0};

@@ -229,6 +229,39 @@ static void kernels_that_are_not_wanted_are_left_out(void **state)
     assert_int_equal(pw_code_scan("no ELF", 6, none, NULL, &found, &err), PW_USER_ERROR);
 }
 
+/* As ptxas 13 encodes them for sm_90. Prefetches, fences and copies from global memory, which the API reports, are
+ * none. */
+static void copies_that_are_not_recorded_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t low, high;
+        bool unseen;
+    } instructions[] = {{0x0000000c060075b4, 0x0003d80008008000, true},   /* UTMALDG */
+                        {0x00000008060073b5, 0x0003e40008008000, true},   /* UTMASTG */
+                        {0x00000008060073b6, 0x0003f40008008000, true},   /* UTMAREDG */
+                        {0x000000080c0073ba, 0x0003e40008000404, true},   /* UBLKCP from shared memory */
+                        {0x000000080c0073bb, 0x0003d80008000404, true},   /* UBLKRED */
+                        {0x0000000c080073ba, 0x0003d8000800020a, false},  /* UBLKCP to shared memory */
+                        {0x00000004060075b8, 0x0003e40008008000, false},  /* UTMAPF */
+                        {0x00000000080073bc, 0x0003e20008000004, false},  /* UBLKPF */
+                        {0x00000000000079b7, 0x0001e20000000000, false},  /* UTMACMDFLUSH */
+                        {0x00000000060079b9, 0x0003e40008040000, false}}; /* UTMACCTL */
+    struct pw_code code;
+    struct pw_error err;
+    struct image m = make_image();
+    assert_int_equal(pw_code_read(&m, sizeof m, NULL, NULL, &code, &err), PW_OK);
+    assert_false(code.functions[0].unseen_copies);
+    pw_code_free(&code);
+    for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++) {
+        memcpy(m.text + 16, &instructions[i].low, 8);
+        memcpy(m.text + 24, &instructions[i].high, 8);
+        assert_int_equal(pw_code_read(&m, sizeof m, NULL, NULL, &code, &err), PW_OK);
+        assert_int_equal(code.functions[0].unseen_copies, instructions[i].unseen);
+        pw_code_free(&code);
+    }
+}
+
 /* Libraries have modules with more sections than the header can number. */
 static void the_first_section_may_say_how_many_there_are(void **state)
 {
@@ -288,6 +321,7 @@ int main(void)
         cmocka_unit_test(runs_begin_where_something_is_waited_for),
         cmocka_unit_test(a_kernel_has_code_registers_and_shared_memory),
         cmocka_unit_test(kernels_that_are_not_wanted_are_left_out),
+        cmocka_unit_test(copies_that_are_not_recorded_are_found),
         cmocka_unit_test(the_first_section_may_say_how_many_there_are),
         cmocka_unit_test(broken_images_do_no_harm),
     };

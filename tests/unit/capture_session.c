@@ -397,6 +397,10 @@ static void a_limit_ends_with_a_whole_launch(void **state)
 static void *second_thread(void *context)
 {
     struct fixture *f = context;
+    char name[] = "during";
+    pw_capture_session_event(
+        f->s, &(struct pw_trace_event){.kind = PW_TRACE_ALLOC, .address = 4096, .bytes = 64, .name = name});
+    *name = 0; /* the session has a copy */
     pw_capture_session_event(
         f->s, &(struct pw_trace_event){
                   .kind = PW_TRACE_COPY, .flags = PW_TRACE_FROM_DEVICE, .address = HEAP, .bytes = 4096, .name = ""});
@@ -423,11 +427,12 @@ static void what_happens_during_a_launch_stands_behind_it(void **state)
     struct pw_trace *t = finish(&f);
     size_t count;
     const struct pw_trace_event *events = pw_trace_events(t, &count);
-    assert_int_equal(count, 4);
+    assert_int_equal(count, 5);
     assert_int_equal(events[0].kind, PW_TRACE_ALLOC);
     assert_string_equal(events[1].name, "first");
-    assert_int_equal(events[2].kind, PW_TRACE_COPY);
-    assert_string_equal(events[3].name, "second");
+    assert_string_equal(events[2].name, "during");
+    assert_int_equal(events[3].kind, PW_TRACE_COPY);
+    assert_string_equal(events[4].name, "second");
     check_launch(t, 0, 3, 1);
     check_launch(t, 1, 3, 1);
     pw_trace_close(t);

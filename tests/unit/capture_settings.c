@@ -38,7 +38,7 @@ static void defaults_record_everything(void **state)
     assert_true(s.count == UINT64_MAX);
     assert_int_equal(s.sample, 1);
     assert_int_equal(s.limit, 0);
-    assert_true(s.shared && !s.compare && !s.help);
+    assert_true(s.shared && !s.compare && !s.help && !s.names);
 }
 
 static void the_program_may_follow_without_dashes(void **state)
@@ -106,8 +106,8 @@ static void the_library_reads_what_the_command_wrote(void **state)
     char text[512];
     int used;
     assert_int_equal(
-        parse("-o t.pwt --kernels ^(add|mul)_ --skip 3 --count 9 --ctas 1/7 --limit 2M --no-shared --paused --", &s,
-              &used, &err),
+        parse("-o t.pwt --kernels ^(add|mul)_ --skip 3 --count 9 --ctas 1/7 --limit 2M --no-shared --paused --names --",
+              &s, &used, &err),
         PW_OK);
     s.program = "./a  --ctas 1/9";
     assert_int_equal(pw_capture_settings_write(&s, text, sizeof text, &err), PW_OK);
@@ -121,7 +121,7 @@ static void the_library_reads_what_the_command_wrote(void **state)
     assert_int_equal(back.limit, 2 << 20);
     assert_int_equal(back.ring, s.ring);
     assert_false(back.shared);
-    assert_true(back.paused);
+    assert_true(back.paused && back.names);
 }
 
 static void what_does_not_fit_is_refused(void **state)

@@ -289,6 +289,70 @@ static void lanes_that_join_have_executed_the_join(void **state)
     pw_capture_warps_free(f.w);
 }
 
+/* 0 other, 1 generic load (SB0) after a load's SB1, 2 its use, 3 joins, 4 back to 1 under a predicate, 5 ends. */
+static const struct instruction generic[] = {
+    {OTHER, ALWAYS, 0, 0, 0}, {GENERIC_LOAD_CODE, ALWAYS, 0, 1, 2},
+    {OTHER, ALWAYS, 0, 0, 1}, {JOIN_CODE, ALWAYS, 0, 0, 0},
+    {BRANCH, 0, 1, 0, 0},     {EXIT_CODE, ALWAYS, 0, 0, 0},
+};
+
+/* As an H200 reports it, the part that reaches shared memory before the other; and the other way round. */
+static void a_generic_access_in_two_parts_is_one_instruction(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f, 32, generic, 6);
+    static const struct pw_capture_cell part = {.kind = PW_CAPTURE_LOAD, .bytes = 4, .stride = 4, .mask = 0x55555555};
+    put_lanes(&f, 1, PW_CAPTURE_WAYPOINT, 0xaaaaaaaa);
+    put(&f, 0, 0, 1, part);
+    put_lanes(&f, 4, PW_CAPTURE_BARRIER, PW_ALL_LANES);
+    expect(&f, "c1 L c2/0 B ");
+    for (int around = 0; around < 2; around++) { /* all of the warp comes by again */
+        put(&f, 0, 0, 1, part);
+        put_lanes(&f, 1, PW_CAPTURE_WAYPOINT, 0xaaaaaaaa);
+    }
+    put_lanes(&f, 4, PW_CAPTURE_BARRIER, PW_ALL_LANES);
+    expect(&f, "L c3/0 L c2/0 B ");
+    put_lanes(&f, 1, PW_CAPTURE_WAYPOINT, PW_ALL_LANES);
+    put_lanes(&f, 1, PW_CAPTURE_WAYPOINT, 0x0000ffff);
+    put_lanes(&f, 1, PW_CAPTURE_WAYPOINT, 0xffff0000); /* shared and local memory */
+    put_lanes(&f, 4, PW_CAPTURE_BARRIER, PW_ALL_LANES);
+    expect(&f, "c7 B ");
+    assert_int_equal(pw_capture_warps_get_counts(f.w).guessed, 0);
+    assert_int_equal(pw_capture_warps_get_counts(f.w).operations, 3);
+    pw_capture_warps_free(f.w);
+}
+
+/* What the generic access waits for is waited for whichever of its parts comes first. */
+static void a_generic_access_waits_in_either_part(void **state)
+{
+    (void)state;
+    static const struct instruction behind[] = {
+        {OTHER, ALWAYS, 0, 2, 0}, {GENERIC_LOAD_CODE, ALWAYS, 0, 1, 2}, {EXIT_CODE, ALWAYS, 0, 0, 0}};
+    struct fixture f;
+    start(&f, 32, behind, 3);
+    record(&f, 0, PW_CAPTURE_LOAD);
+    put_lanes(&f, 1, PW_CAPTURE_WAYPOINT, 0xf0f0f0f0);
+    put(&f, 0, 0, 1, (struct pw_capture_cell){.kind = PW_CAPTURE_LOAD, .bytes = 4, .stride = 4, .mask = 0x0f0f0f0f});
+    record(&f, 2, PW_CAPTURE_EXIT);
+    expect(&f, "L L/0 X end0 ");
+    pw_capture_warps_free(f.w);
+}
+
+/* Where lanes come to the same load one part after the other, it is executed twice. */
+static void lanes_that_come_later_load_again(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f, 32, generic, 6);
+    struct pw_capture_cell part = {.kind = PW_CAPTURE_LOAD, .bytes = 4, .stride = 4, .mask = 0x55555555};
+    put(&f, 0, 0, 1, part);
+    part.mask = ~part.mask;
+    put(&f, 0, 0, 1, part);
+    assert_int_equal(pw_capture_warps_get_counts(f.w).operations, 2);
+    pw_capture_warps_free(f.w);
+}
+
 static void lanes_go_on_from_where_others_have_ended(void **state)
 {
     (void)state;
@@ -381,6 +445,9 @@ int main(void)
         cmocka_unit_test(a_bulk_copy_is_loads_of_512_bytes),
         cmocka_unit_test(a_cta_ends_when_all_lanes_of_all_warps_have),
         cmocka_unit_test(lanes_that_join_have_executed_the_join),
+        cmocka_unit_test(a_generic_access_in_two_parts_is_one_instruction),
+        cmocka_unit_test(a_generic_access_waits_in_either_part),
+        cmocka_unit_test(lanes_that_come_later_load_again),
         cmocka_unit_test(lanes_go_on_from_where_others_have_ended),
         cmocka_unit_test(many_ctas_are_under_way),
         cmocka_unit_test(records_that_make_no_sense_are_refused),

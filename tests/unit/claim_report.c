@@ -37,7 +37,8 @@ static const struct pw_claim_score *score_of(const char *id)
 
 static struct pw_claim_evidence evidence(const char *figure, enum pw_scope scope, const char *id, double value)
 {
-    struct pw_claim_evidence e = {figure, scope, {.claim = pw_claim_find(id), .count = 1, .values = {value}}};
+    struct pw_claim_evidence e = {
+        .figure = figure, .scope = scope, .outcome = {.claim = pw_claim_find(id), .count = 1, .values = {value}}};
     e.outcome.verdict = pw_claim_judge_values(e.outcome.claim, e.outcome.values, 1, NULL);
     return e;
 }
@@ -108,7 +109,7 @@ static void a_weak_figure_counts_before_one_that_holds_and_after_one_that_differ
 static void context_is_out_of_scope_and_figures_do_not_decide_mechanisms(void **state)
 {
     (void)state;
-    struct pw_claim_evidence e = {"a", PW_FULL, {.verdict = PW_HOLDS}};
+    struct pw_claim_evidence e = {.figure = "a", .scope = PW_FULL, .outcome = {.verdict = PW_HOLDS}};
     for (size_t i = 0; i < pw_claim_count; i++) {
         e.outcome.claim = &pw_claims[i];
         if (pw_claims[i].judge != PW_JUDGE_TEST && pw_claims[i].judge != PW_JUDGE_NONE)
@@ -198,7 +199,7 @@ static void a_row_that_is_not_modelled_never_holds_and_says_why(void **state)
         assert_int_equal(c->judge == PW_JUDGE_NOT_MODELLED, c->reason[0] != 0);
         if (c->judge != PW_JUDGE_NOT_MODELLED)
             continue;
-        struct pw_claim_evidence e = {"a", PW_FULL, {.claim = c, .verdict = PW_HOLDS}};
+        struct pw_claim_evidence e = {.figure = "a", .scope = PW_FULL, .outcome = {.claim = c, .verdict = PW_HOLDS}};
         pw_claim_decide(&e, 1, NULL, scores);
         assert_int_equal(scores[i].verdict, PW_NOT_MODELLED);
         assert_null(pw_claim_first_test(c->id)->id);

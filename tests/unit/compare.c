@@ -1,45 +1,8 @@
 /* Comparisons: which runs a grid stands for, each once; what rows say; mistakes before anything runs. */
-#include "exp/tools/compare.h"
+#include "comparison.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define LIST(...) ((const char *const[]){__VA_ARGS__})
-
-static const uint64_t one_seed[] = {1};
-
-/* gpu-mmu against ideal-tlb on mosaic, to be changed by the test. */
-static struct pw_compare_spec simple(void)
-{
-    static const char *const machines[] = {"mosaic"}, *const designs[] = {"gpu-mmu"},
-                             *const references[] = {"ideal-tlb"}, *const workloads[] = {"vecadd:n=1k"};
-    return (struct pw_compare_spec){.machines = machines,
-                                    .machine_count = 1,
-                                    .designs = designs,
-                                    .design_count = 1,
-                                    .references = references,
-                                    .reference_count = 1,
-                                    .workloads = workloads,
-                                    .workload_count = 1,
-                                    .seeds = one_seed,
-                                    .seed_count = 1};
-}
-
-static struct pw_compare *create(const struct pw_compare_spec *spec)
-{
-    struct pw_compare *c;
-    struct pw_error err = {0};
-    if (pw_compare_create(spec, &c, &err) != PW_OK)
-        fail_msg("%s", err.message);
-    return c;
-}
 
 static void expect_mistake(const struct pw_compare_spec *spec, const char *message)
 {
@@ -119,6 +82,49 @@ static void the_same_options_are_one_run(void **state)
     pw_compare_destroy(c);
 }
 
+static void a_design_that_lacks_an_option_runs_once_without_it(void **state)
+{
+    (void)state;
+    struct pw_compare_spec spec = simple();
+    spec.designs = LIST("gpu-mmu", "compress");
+    spec.design_count = 2;
+    spec.sets = LIST("l2_tlb.organisation.ratio=2,4", "walk.walkers=8,16");
+    spec.set_count = 2;
+    struct pw_compare *c = create(&spec);
+    assert_int_equal(c->row_count, 3 * 4);
+    assert_int_equal(c->job_count, 2 + 2 + 4);
+    for (size_t row = 0; row < c->row_count; row++) {
+        struct pw_compare_place p = pw_compare_place(c, row);
+        assert_true(pw_compare_lacks(c, &p, 0) == (p.design < 2) && !pw_compare_lacks(c, &p, 1));
+        assert_true(pw_compare_repeats(c, row) == (p.design < 2 && p.values >= 2));
+    }
+    assert_int_equal(pw_compare_job(c, 4), pw_compare_job(c, 6));
+    check_row(c, 4, "vecadd:n=1k mosaic gpu-mmu walk.walkers=8 1");
+    check_row(c, 11, "vecadd:n=1k mosaic compress l2_tlb.organisation.ratio=4 walk.walkers=16 1");
+    struct pw_text csv = {0};
+    pw_compare_csv(c, &csv);
+    assert_non_null(strstr(csv.bytes, "\nmosaic,gpu-mmu,vecadd:n=1k,1,any,8,"));
+    assert_null(strstr(csv.bytes, "\nmosaic,gpu-mmu,vecadd:n=1k,1,2,8,"));
+    assert_non_null(strstr(csv.bytes, "\nmosaic,compress,vecadd:n=1k,1,4,16,"));
+    pw_text_free(&csv);
+    pw_compare_destroy(c);
+    /* A value of another setting may have it. */
+    spec.designs = LIST("gpu-mmu");
+    spec.design_count = 1;
+    spec.sets = LIST("l2_tlb.organisation=plain,compressed", "l2_tlb.organisation.ratio=2,4");
+    c = create(&spec);
+    assert_int_equal(c->job_count, 2 * (1 + 2));
+    pw_compare_destroy(c);
+    spec.sets = LIST("l2_tlb.organisation.ratio=2,4");
+    spec.set_count = 1;
+    expect_mistake(&spec, "-d gpu-mmu --set l2_tlb.organisation.ratio=2: --set: l2_tlb.organisation.ratio is an option "
+                          "of l2_tlb.organisation=compressed; l2_tlb.organisation is plain");
+    spec.designs = LIST("gpu-mmu", "compress");
+    spec.design_count = 2;
+    spec.sets = LIST("l2_tlb.organisation.ratio=2,7");
+    expect_mistake(&spec, "-d compress --set l2_tlb.organisation.ratio=7: --set: l2_tlb.organisation.ratio = 7 is out");
+}
+
 static void workloads_have_the_sms_that_they_give(void **state)
 {
     (void)state;
@@ -147,25 +153,47 @@ static void workloads_have_the_sms_that_they_give(void **state)
     expect_mistake(&spec, "(@20+10), and so does --set apps.sms=10");
 }
 
-/* Runs with these cycles, or none for 0, until let_go. */
-static struct pw_stored_run *give_cycles(struct pw_compare *c, const uint64_t *cycles, size_t count)
+static void an_application_alone_is_a_run_that_rows_share(void **state)
 {
-    struct pw_stored_run *runs = calloc(c->job_count, sizeof *runs);
-    assert_non_null(runs);
-    assert_int_equal(c->row_count, count);
-    for (size_t row = 0; row < count; row++) {
-        size_t job = pw_compare_job(c, row);
-        runs[job].cycles = cycles[row];
-        c->runs[job] = cycles[row] ? &runs[job] : NULL;
+    (void)state;
+    struct pw_compare_spec spec = simple();
+    spec.workloads = LIST("alu,vecadd:n=1k@20+10", "alu");
+    spec.workload_count = 2;
+    spec.designs = LIST("gpu-mmu", "mask");
+    spec.design_count = 2;
+    spec.sets = LIST("fill.epoch=1000,2000", "walk.walkers=8,16");
+    spec.set_count = 2;
+    spec.alone = true;
+    struct pw_compare *c = create(&spec);
+    assert_int_equal(c->grid_jobs, 2 * (2 + 2 + 4));
+    /* With 8 and with 16 walkers two programs, and alu by itself, which is a row already. */
+    assert_int_equal(c->job_count, c->grid_jobs + 2 * 2);
+    static const char *const programs[] = {"alu", "vecadd:n=1k"}, *const sms[] = {"sm.count=20", "sm.count=10"};
+    for (size_t i = 0; i < 4; i++) {
+        const struct pw_run_spec *s = &c->jobs[c->grid_jobs + i].spec;
+        assert_string_equal(s->design, "gpu-mmu");
+        assert_string_equal(s->workload, programs[i % 2]);
+        assert_int_equal(s->set_count, 3);
+        assert_string_equal(s->sets[0], i < 2 ? "walk.walkers=8" : "walk.walkers=16");
+        assert_string_equal(s->sets[1], sms[i % 2]);
+        assert_false(s->breakdown);
     }
-    return runs;
+    pw_compare_destroy(c);
 }
 
-static void let_go(struct pw_compare *c, struct pw_stored_run *runs)
+static double slowdown(const struct pw_compare *c, size_t row, size_t reference)
 {
-    memset(c->runs, 0, c->job_count * sizeof(struct pw_stored_run *));
-    free(runs);
-    pw_compare_destroy(c);
+    return pw_compare_number(c, row, (struct pw_compare_column){PW_COMPARE_SLOWDOWN, reference});
+}
+
+static double mean_slowdown(const struct pw_compare *c, size_t row)
+{
+    return pw_compare_mean(c, row, (struct pw_compare_column){PW_COMPARE_SLOWDOWN, 0});
+}
+
+static double due(const struct pw_compare *c, size_t row)
+{
+    return pw_compare_number(c, row, (struct pw_compare_column){PW_COMPARE_DUE, 0});
 }
 
 static void slowdowns_are_against_the_row_that_differs_in_the_design_alone(void **state)
@@ -182,13 +210,15 @@ static void slowdowns_are_against_the_row_that_differs_in_the_design_alone(void 
     /* Of each workload: ideal-tlb with 8 and 16 walkers, then gpu-mmu. */
     static const uint64_t cycles[] = {100, 200, 250, 300, 1000, 2000, 40000, 2000};
     struct pw_stored_run *runs = give_cycles(c, cycles, sizeof cycles / sizeof *cycles);
-    assert_true(pw_compare_slowdown(c, 0, 0) == 1 && pw_compare_slowdown(c, 1, 0) == 1);
-    assert_true(pw_compare_slowdown(c, 2, 0) == 2.5 && pw_compare_slowdown(c, 3, 0) == 1.5);
-    assert_true(pw_compare_slowdown(c, 6, 0) == 40 && pw_compare_slowdown(c, 7, 0) == 1);
-    assert_true(pw_compare_slowdown(c, 2, 1) == 1 && pw_compare_slowdown(c, 0, 1) == 0.4);
+    assert_true(slowdown(c, 0, 0) == 1 && slowdown(c, 1, 0) == 1);
+    assert_true(slowdown(c, 2, 0) == 2.5 && slowdown(c, 3, 0) == 1.5);
+    assert_true(slowdown(c, 6, 0) == 40 && slowdown(c, 7, 0) == 1);
+    assert_true(slowdown(c, 2, 1) == 1 && slowdown(c, 0, 1) == 0.4);
+    assert_true(due(c, 0) == 0 && due(c, 2) == 1 - 1 / 2.5 && due(c, 6) == 1 - 1.0 / 40);
+    assert_true(fabs(pw_compare_mean(c, 2, (struct pw_compare_column){PW_COMPARE_DUE, 0}) - 0.9) < 1e-12);
     /* The geometric mean of 2.5 and 40. */
-    assert_true(fabs(pw_compare_mean_slowdown(c, 2, 0) - 10) < 1e-12);
-    assert_true(fabs(pw_compare_mean_slowdown(c, 6, 0) - 10) < 1e-12);
+    assert_true(fabs(mean_slowdown(c, 2) - 10) < 1e-12);
+    assert_true(fabs(mean_slowdown(c, 6) - 10) < 1e-12);
     let_go(c, runs);
 }
 
@@ -201,11 +231,11 @@ static void what_has_no_run_has_no_numbers(void **state)
     struct pw_compare *c = create(&spec);
     static const uint64_t cycles[] = {0, 200, 300, 600};
     struct pw_stored_run *runs = give_cycles(c, cycles, sizeof cycles / sizeof *cycles);
-    assert_true(isnan(pw_compare_slowdown(c, 0, 0)) && isnan(pw_compare_slowdown(c, 1, 0)));
-    assert_true(pw_compare_slowdown(c, 3, 0) == 2);
-    assert_true(isnan(pw_compare_mean_slowdown(c, 1, 0)));
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++)
-        assert_true(isnan(pw_compare_measure(c, 0, m)));
+    assert_true(isnan(slowdown(c, 0, 0)) && isnan(slowdown(c, 1, 0)));
+    assert_true(slowdown(c, 3, 0) == 2);
+    assert_true(isnan(mean_slowdown(c, 1)));
+    for (size_t i = 0; i < c->column_count; i++)
+        assert_true(isnan(pw_compare_number(c, 0, c->columns[i])));
     struct pw_text csv = {0}, json = {0}, table = {0};
     pw_compare_csv(c, &csv);
     pw_compare_json(c, &json);
@@ -231,13 +261,14 @@ static void a_row_says_what_the_metrics_of_its_run_do(void **state)
         const char *name;
         double value;
     } numbers[] = {
-        {"gpu0.l1_tlb.hits", 3},      {"gpu0.l1_tlb.lookups", 4},   {"gpu0.l2_tlb.hits", 0},
-        {"gpu0.l2_tlb.lookups", 0},   {"gpu0.sm.issued", 4000},     {"gpu0.walk.count", 6},
-        {"gpu0.warp.barrier", 5},     {"gpu0.warp.data", 20},       {"gpu0.warp.dependency", 4},
-        {"gpu0.warp.far_fault", 0},   {"gpu0.warp.issue", 1},       {"gpu0.warp.l1_tlb", 2},
-        {"gpu0.warp.l2_tlb", 8},      {"gpu0.warp.lsu", 10},        {"gpu0.warp.lsu_full", 30},
-        {"gpu0.warp.not_chosen", 2},  {"gpu0.warp.paused", 0},      {"gpu0.warp.resident", 100},
-        {"gpu0.warp.walk_memory", 7}, {"gpu0.warp.walk_queue", 11},
+        {"gpu0.l1_tlb.hits", 3},       {"gpu0.l1_tlb.lookups", 4},  {"gpu0.l2_tlb.hits", 0},
+        {"gpu0.l2_tlb.lookups", 0},    {"gpu0.sm.issued", 4000},    {"gpu0.walk.count", 6},
+        {"gpu0.warp.barrier", 5},      {"gpu0.warp.data", 20},      {"gpu0.warp.dependency", 4},
+        {"gpu0.warp.far_fault", 0},    {"gpu0.warp.issue", 1},      {"gpu0.warp.l1_tlb", 2},
+        {"gpu0.warp.l2_tlb", 8},       {"gpu0.warp.lsu", 10},       {"gpu0.warp.lsu_full", 15},
+        {"gpu0.warp.lsu_full_tlb", 7}, {"gpu0.warp.lsu_tlb", 8},    {"gpu0.warp.not_chosen", 2},
+        {"gpu0.warp.paused", 0},       {"gpu0.warp.resident", 100}, {"gpu0.warp.walk_memory", 7},
+        {"gpu0.warp.walk_queue", 11},
     };
     enum { COUNT = sizeof numbers / sizeof *numbers };
     struct pw_stored_metric metrics[COUNT];
@@ -245,13 +276,15 @@ static void a_row_says_what_the_metrics_of_its_run_do(void **state)
         metrics[i] = (struct pw_stored_metric){(char *)numbers[i].name, numbers[i].value};
     c->runs[1]->metrics = metrics;
     c->runs[1]->metric_count = COUNT;
-    static const double expected[] = {0.75, NAN, 1.5, 0.12, 0, 0.2, 0.4, 0.02, 0.08, 0.11, 0.07, 0};
+    static const double expected[] = {250, 0,    2.5,  0.6,  0.75, NAN,  1.5,  0.12, 0,
+                                      0.2, 0.25, 0.15, 0.02, 0.08, 0.11, 0.07, 0};
     double sum = 0;
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++) {
-        double value = pw_compare_measure(c, 1, m);
-        if (isnan(expected[m]) ? !isnan(value) : fabs(value - expected[m]) > 1e-12)
-            fail_msg("%s is %g", pw_compare_measures[m].name, value);
-        sum += m >= PW_COMPARE_FIRST_SHARE ? value : 0;
+    assert_int_equal(c->column_count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < c->column_count; i++) {
+        double value = pw_compare_number(c, 1, c->columns[i]);
+        if (isnan(expected[i]) ? !isnan(value) : fabs(value - expected[i]) > 1e-12)
+            fail_msg("%s is %g", pw_compare_column_name(c->columns[i]), value);
+        sum += c->columns[i].kind >= PW_COMPARE_SHARE ? value : 0;
     }
     assert_true(fabs(sum - 1) < 1e-12); /* no state of warps is forgotten */
     let_go(c, runs);
@@ -351,7 +384,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_combination_is_a_row_in_order),
         cmocka_unit_test(the_same_options_are_one_run),
+        cmocka_unit_test(a_design_that_lacks_an_option_runs_once_without_it),
         cmocka_unit_test(workloads_have_the_sms_that_they_give),
+        cmocka_unit_test(an_application_alone_is_a_run_that_rows_share),
         cmocka_unit_test(slowdowns_are_against_the_row_that_differs_in_the_design_alone),
         cmocka_unit_test(what_has_no_run_has_no_numbers),
         cmocka_unit_test(a_row_says_what_the_metrics_of_its_run_do),

@@ -30,11 +30,11 @@ static const struct {
 } rows[] = {
     /* the head */
     {"-kernel name = k\n-grid dim = (1,1,1)\n#BEGIN_TB\n",
-     ":3: the lines before this one do not say `-accelsim tracer version = 5`"},
-    {KEY("-accelsim tracer version = 6") "#",
-     ":4: was written by version 6 of Accel-Sim's tracer; versions 3 to 5 are understood"},
+     ":3: the lines before this one do not say `-accelsim tracer version = 6`"},
+    {KEY("-accelsim tracer version = 7") "#",
+     ":4: was written by version 7 of Accel-Sim's tracer; versions 3 to 6 are understood"},
     {KEY("-accelsim tracer version = 2"),
-     ":3: was written by version 2 of Accel-Sim's tracer; versions 3 to 5 are understood"},
+     ":3: was written by version 2 of Accel-Sim's tracer; versions 3 to 6 are understood"},
     {KEY("-accelsim tracer version = five"), ":3: the value of `accelsim tracer version` is not understood"},
     {HEAD "0 0 0 1 0000 ffffffff 1 R1 MOV 0 0 \n",
      ":17: is not sorted by thread block; run Accel-Sim's post-traces-processing"},
@@ -55,6 +55,8 @@ static const struct {
      ":4: the lines before this one have no `-block dim` of 1 to 1024 threads"},
     {KEY("-shmem base_addr = 0x12345678123456781"), ":3: the value of `shmem base_addr` is not understood"},
     {KEY("-enable lineinfo = 2"), ":3: the value of `enable lineinfo` is not understood"},
+    {KEY("-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-pagewalk pace = 1000001"),
+     ":5: the lines before this one have a pace of more than 1000000"},
     /* blocks and warps; the first line behind the head is 17 */
     {HEAD, ":16: the file ends after 0 of the grid's 2 thread blocks"},
     {HEAD "thread block = 0,0,0\n", ":17: `thread block` without a #BEGIN_TB of its own"},
@@ -140,7 +142,19 @@ static const struct {
     {"\nMemcpyHtoD,0x1ffffffffffffff,2\n", ":2: the range has addresses of more than 57 bits"},
     {"MemcpyHtoD,0x1000,18446744073709551615\n", ":1: this is not `MemcpyHtoD,0xADDRESS,BYTES`"},
     {"MemcpyHtoD,0x1000,4\nkernel-9.traceg\n", ":2: kernel-9.traceg: cannot open: No such file or directory"},
-    {"kernel-1.tracez\n", ":1: .tracez is not understood; write text (.traceg) with version 3 to 5 of the tracer"},
+    {"pagewalk alloc 4 0x1000 16 a\nkernel-1\n",
+     ":1: this is not `pagewalk KIND FLAGS 0xADDRESS BYTES NAME` as `trace export` writes it"},
+    {"pagewalk alloc 0 0x1000 144115188075855873 a\n",
+     ":1: this is not `pagewalk KIND FLAGS 0xADDRESS BYTES NAME` as `trace export` writes it"},
+    {"pagewalk copy 3 0x1000 16\n",
+     ":1: this is not `pagewalk KIND FLAGS 0xADDRESS BYTES NAME` as `trace export` writes it"},
+    {"pagewalk advise 256 0x1000 16\n",
+     ":1: this is not `pagewalk KIND FLAGS 0xADDRESS BYTES NAME` as `trace export` writes it"},
+    {"pagewalk launch 0 0x1000 16\n",
+     ":1: this is not `pagewalk KIND FLAGS 0xADDRESS BYTES NAME` as `trace export` writes it"},
+    {"pagewalk sample many\n",
+     ":1: this is not `pagewalk KIND FLAGS 0xADDRESS BYTES NAME` as `trace export` writes it"},
+    {"kernel-1.tracez\n", ":1: kernel-1.tracez: cannot open: No such file or directory"},
     {"MemcpyHtoD,0x1000,4\nkernel\033[2J\n", ":2: the name of a kernel's file is not printable text"},
     {"MemcpyHtoD,0x1000,4\nkernel-1.traceg/../file\n",
      ":2: kernel-1.traceg/../file: cannot open: No such file or directory"},
@@ -187,11 +201,12 @@ static const struct {
          NVBIT("grid_launch_id 0 - CTA 0,0,0 - warp 0 - LDG.E - " ZEROES_31 "0x10000000"),
      ":2: there are addresses of lanes that the block has no threads for"},
     /* nothing of these */
-    {"", ": is no trace: neither pagewalk's own, nor Accel-Sim's kernelslist.g or .traceg, nor NVBit's mem_trace"},
+    {"",
+     ": is no trace: neither pagewalk's own, nor Accel-Sim's kernelslist.g, .traceg or .tracez, nor NVBit's mem_trace"},
     {"words\n",
-     ": is no trace: neither pagewalk's own, nor Accel-Sim's kernelslist.g or .traceg, nor NVBit's mem_trace"},
+     ": is no trace: neither pagewalk's own, nor Accel-Sim's kernelslist.g, .traceg or .tracez, nor NVBit's mem_trace"},
     {"                kernel-1\nlog.trace\n",
-     ": is no trace: neither pagewalk's own, nor Accel-Sim's kernelslist.g or .traceg, nor NVBit's mem_trace"},
+     ": is no trace: neither pagewalk's own, nor Accel-Sim's kernelslist.g, .traceg or .tracez, nor NVBit's mem_trace"},
     {"\x1f\x8b\b", ": is compressed with gzip; decompress it, or use xz"},
     {"\x28\xb5\x2f\xfd words", ": is compressed with zstd; decompress it, or use xz"},
 };
@@ -213,10 +228,10 @@ static void every_mistake_is_said_in_one_line_with_its_place(void **state)
 static void zero_bytes_are_no_text(void **state)
 {
     (void)state;
-    static const char tracez[] = "-kernel name = k\n-accelsim tracer version = 6\n\0\x01\x02\n";
-    write_bytes("file", tracez, sizeof tracez - 1);
-    expect_refusal("file", ": is a .tracez of Accel-Sim's tracer 6, which is not understood; versions 3 to 5 as text "
-                           "are (.traceg, plain or .xz)");
+    static const char head[] = "-kernel name = k\n-accelsim tracer version = 6\n-grid dim = (1,1,1)\n"
+                               "-block dim = (32,1,1)\n#BEGIN_TB\nthread block = 0,0,0\n\0\n";
+    write_bytes("file", head, sizeof head - 1);
+    expect_refusal("file", ":7: begins with a zero byte; a .tracez must be as the tracer has written it");
     static const struct {
         const char *text, *message; /* of which underscores become zero bytes */
     } lines[] = {{LINE("0010 000fffff 0 FA_DD 0 0 0"), "packed:9: the instruction has no name"},
@@ -292,13 +307,51 @@ static void a_small_file_cannot_ask_for_much(void **state)
     memset(megabyte, '\n', MIB);
     memcpy(megabyte, "-kernel name = k\n", strlen("-kernel name = k\n"));
     pack("bomb.xz", megabyte, MIB, 400);
-    expect_refusal("bomb.xz", ":419424000: the lines before this one do not say `-accelsim tracer version = 5`");
+    expect_refusal("bomb.xz", ":419424000: the lines before this one do not say `-accelsim tracer version = 6`");
     free(megabyte);
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
 #ifndef __SANITIZE_ADDRESS__
     assert_true(use.ru_maxrss < 200 << 10);
 #endif
+}
+
+/* NVBit's text says how large a grid is, or one access in a thread block far away does. */
+static void a_grid_that_does_nothing_is_refused_by_the_files_name(void **state)
+{
+    (void)state;
+    write_text("far", NVBIT("grid_launch_id 0 - CTA 99999999,0,0 - warp 0 - LDG.E - 0x10000 " ZEROES_31));
+    expect_refusal("far", ": launch 1 has 99999999 CTAs of 1 warps without any operation; at most 16777216 such warps "
+                          "are replayed");
+}
+
+static bool count_calls(void *context, uint64_t bytes_read, uint64_t bytes_in_all)
+{
+    assert_true(bytes_read <= bytes_in_all);
+    unsigned *left = context;
+    return --*left == 0;
+}
+
+/* 80 MiB of empty lines in 13 KB: asked after every few megabytes of them, not of the file. */
+static void a_small_file_of_much_text_can_be_interrupted(void **state)
+{
+    (void)state;
+    enum { MIB = 1 << 20 };
+    char *megabyte = malloc(MIB);
+    assert_non_null(megabyte);
+    memset(megabyte, '\n', MIB);
+    memcpy(megabyte, "-kernel name = k\n", strlen("-kernel name = k\n"));
+    assert_true(pack("bomb.xz", megabyte, MIB, 80) < MIB);
+    unsigned left = 20;
+    const struct pw_import_watch watch = {count_calls, &left};
+    struct pw_trace *t;
+    struct pw_error err = {0};
+    assert_int_equal(pw_trace_open_any("bomb.xz", &watch, &t, &err), PW_INTERRUPTED);
+    assert_string_equal(err.message, "bomb.xz: reading was interrupted");
+    memcpy(megabyte, "MemcpyHtoD,0x1000,4\n", strlen("MemcpyHtoD,0x1000,4\n"));
+    pack("bomb.xz", megabyte, MIB, 80);
+    expect_refusal("bomb.xz", ":67107649: a list has at most 67108864 bytes");
+    free(megabyte);
 }
 
 static void damaged_compression_is_noticed(void **state)
@@ -337,6 +390,8 @@ int main(void)
         cmocka_unit_test(zero_bytes_are_no_text),
         cmocka_unit_test(only_regular_files_are_read),
         cmocka_unit_test(a_small_file_cannot_ask_for_much),
+        cmocka_unit_test(a_grid_that_does_nothing_is_refused_by_the_files_name),
+        cmocka_unit_test(a_small_file_of_much_text_can_be_interrupted),
         cmocka_unit_test(damaged_compression_is_noticed),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -107,7 +107,7 @@ static void epochs_until_no_more_are_wanted(void **unused)
     struct caller caller = {0};
     bool stop = false;
     struct pw_events *events = pw_events_create(&err);
-    struct pw_epochs epochs = {events, &caller, every_ten};
+    struct pw_epochs epochs = {events, &caller, every_ten, NULL};
     pw_epochs_begin(&epochs, 13);
     pw_events_run(events, 1000, &stop);
     assert_int_equal(caller.calls, 3);

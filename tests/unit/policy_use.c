@@ -156,7 +156,7 @@ static void only_other_events_keep_a_machine_busy(void **state)
     struct pw_policy_use u;
     use(&u, &all, "a.policy", "counting", 2);
     struct pw_events *events = pw_events_create(&err);
-    struct pw_epochs once = {events, NULL, NULL};
+    struct pw_epochs once = {events, NULL, NULL, NULL};
     bool stop = false;
     pw_policies_begin(&all, events);
     pw_events_post(events, 5000, nothing, NULL, 0);

@@ -199,8 +199,15 @@ static void every_kind_of_difference_is_found(void **state)
         struct pw_text out = {0};
         result_fixture_init(&r);
         put_result(f->file, &r.result);
-        static const char *const shown[] = {"gpu0.l1_tlb.hits", "l1_tlb.ways", "cycles",     "design",     "app0.ipc",
-                                            "gpu0.zeta.odd",    "kernels",     "identity0.", "nanoseconds"};
+        static const char *const shown[] = {"gpu0.l1_tlb.hits",
+                                            "l1_tlb.ways",
+                                            "cycles",
+                                            "design",
+                                            "app0.ipc",
+                                            "gpu0.zeta.odd",
+                                            "kernel spot<…>, 1 of 1 launch: cycles",
+                                            "identity0.",
+                                            "nanoseconds"};
         switch (change) {
         case 0:
             r.metrics[2].integer = 7;
@@ -333,6 +340,50 @@ static void squeeze(char *text)
     *to = '\0';
 }
 
+/* Schema 1 had the metrics of launches as arrays beside one list of names. */
+static void a_result_of_schema_1_is_read_as_one_of_today(void **state)
+{
+    struct folder *f = *state;
+    static const char
+        row[] = "{\"kernel\": ",
+        old[] = "{\"name\": \"_Z4spotIiEvv\", \"app\": 0, \"index\": 1, \"first_cycle\": 0, \"outer_cycle\": 100, "
+                "\"values\": [6, 0.1]}\n  ],\n";
+    struct result_fixture r;
+    struct pw_text now = {0}, before = {0}, out = {0};
+    struct pw_error err = {0};
+    result_fixture_init(&r);
+    pw_result_json(&r.result, &now);
+    char *schema = strstr(now.bytes, "\"schema\": 2"), *kernel = strstr(now.bytes, row);
+    char *end = strstr(kernel, "  ],\n") + strlen("  ],\n");
+    assert_true(schema && kernel);
+    schema[strlen("\"schema\": ")] = '1';
+    pw_text_append(&before, now.bytes, (size_t)(kernel - now.bytes));
+    pw_text_add(&before, old);
+    pw_text_add(&before, end);
+    assert_int_equal(PW_OK, pw_output_write(f->other, &before, &err));
+    put_result(f->file, &r.result);
+    bool different = differ(f, &out);
+    if (different)
+        fail_msg("%s", out.bytes);
+    pw_text_free(&out);
+    r.values[0] = 1;
+    put_result(f->file, &r.result);
+    out = (struct pw_text){0};
+    assert_true(differ(f, &out));
+    assert_non_null(strstr(out.bytes, "kernel spot<…>, 1 of 1 launch: cycles"));
+    assert_null(strstr(out.bytes, "rows differ"));
+    pw_text_free(&out);
+    r.kernels[0].name = "other"; /* one that the second file has not */
+    put_result(f->file, &r.result);
+    out = (struct pw_text){0};
+    assert_true(differ(f, &out));
+    squeeze(out.bytes);
+    assert_non_null(strstr(out.bytes, "kernel other, 1 of 1 launch: cycles 100 -"));
+    pw_text_free(&out);
+    pw_text_free(&now);
+    pw_text_free(&before);
+}
+
 static void many_results_have_a_column_each_and_changes_against_the_first(void **state)
 {
     struct folder *f = *state;
@@ -374,6 +425,7 @@ static void a_file_that_is_no_result_is_refused_by_name(void **state)
         "{}",
         "\xff\xfe",
         "{\"schema\": 2}",
+        "{\"schema\": 3}",
         "{\"schema\": \"1\"}",
         "{\"schema\": 1}",
         "{\"schema\":1,\"schema\":1}",
@@ -451,6 +503,7 @@ int main(void)
         IN_FOLDER(every_kind_of_difference_is_found),
         IN_FOLDER(how_a_result_was_made_is_a_difference_and_version_and_command_are_not),
         IN_FOLDER(what_an_older_version_did_not_record_is_no_difference),
+        IN_FOLDER(a_result_of_schema_1_is_read_as_one_of_today),
         IN_FOLDER(many_results_have_a_column_each_and_changes_against_the_first),
         IN_FOLDER(a_file_that_is_no_result_is_refused_by_name),
         IN_FOLDER(deep_nesting_is_refused_instead_of_overflowing_the_stack),

@@ -33,22 +33,29 @@ static void json_holds_every_part_of_the_result(void **state)
     json_t *root = parse(&text);
     int schema;
     json_int_t seed, cycles, instructions, issued, checks, index, events, rss, operations;
-    double nanoseconds, ipc, mean, interval_value, wall;
-    const char *version, *machine, *design, *app, *entries, *origin, *identity, *kernel, *window_metric;
+    double nanoseconds, ipc, mean, interval_value, wall, hits, latency;
+    int launch, kernel_app, kernel_cycles;
+    const char *version, *machine, *design, *app, *entries, *origin, *identity, *kernel, *brief, *window_metric;
     int holds;
     assert_int_equal(
         0, json_unpack(root,
                        "{s:i,s:s,s:I,s:s,s:s,s:{s:s},s:{s:s},s:I,s:F,s:[{s:s,s:I,s:I,s:F,s:I}!],s:{s:I,s:F},"
-                       "s:[{s:s,s:b}!],s:[s,s!],s:[{s:s}!],s:[{s:I,s:[F,F!]}!],s:{s:F,s:I,s:I,s:I}}",
+                       "s:[{s:s,s:b}!],s:[s,s!],s:[{s:s,s:s,s:i,s:i,s:i,s:{s:F,s:F}}!],s:[{s:I,s:[F,F!]}!],"
+                       "s:{s:F,s:I,s:I,s:I}}",
                        "schema", &schema, "version", &version, "seed", &seed, "machine", &machine, "design", &design,
                        "options", "l1_tlb.entries", &entries, "option_origins", "walk.model", &origin, "cycles",
                        &cycles, "nanoseconds", &nanoseconds, "apps", "name", &app, "warp_instructions", &instructions,
                        "cycles", &issued, "ipc", &ipc, "checks", &checks, "metrics", "gpu0.sm.issued", &issued,
                        "gpu0.dram.data.latency_mean", &mean, "identities", "name", &identity, "holds", &holds,
-                       "window_metrics", &window_metric, &window_metric, "kernels", "name", &kernel, "intervals",
-                       "index", &index, "values", &interval_value, &interval_value, "host", "wall_seconds", &wall,
-                       "peak_rss_bytes", &rss, "events", &events, "memory_operations", &operations));
-    assert_int_equal(schema, 1);
+                       "window_metrics", &window_metric, &window_metric, "kernels", "kernel", &kernel, "short", &brief,
+                       "launch", &launch, "app", &kernel_app, "cycles", &kernel_cycles, "metrics", "l1_tlb.hits", &hits,
+                       "dram.data.latency_mean", &latency, "intervals", "index", &index, "values", &interval_value,
+                       &interval_value, "host", "wall_seconds", &wall, "peak_rss_bytes", &rss, "events", &events,
+                       "memory_operations", &operations));
+    assert_int_equal(schema, 2);
+    assert_string_equal(kernel, "_Z4spotIiEvv");
+    assert_string_equal(brief, "spot<…>");
+    assert_true(launch == 1 && kernel_app == 0 && kernel_cycles == 100 && hits == 6 && latency == 0.1);
     assert_string_equal(version, pw_version());
     assert_int_equal(seed, 9223372036854775807);
     assert_int_equal(cycles, 10000000000);
@@ -191,7 +198,7 @@ static const char *csv_field(const char *at, char *out, size_t capacity)
     return at;
 }
 
-static void csv_has_six_fields_in_every_row(void **state)
+static void csv_has_seven_fields_in_every_row(void **state)
 {
     (void)state;
     struct result_fixture f;
@@ -201,11 +208,11 @@ static void csv_has_six_fields_in_every_row(void **state)
     pw_result_csv(&f.result, &text);
     size_t rows = 0;
     for (const char *at = text.bytes; *at; at++, rows++) {
-        for (int field = 0; field < 6; field++) {
+        for (int field = 0; field < 7; field++) {
             char value[256];
             at = csv_field(at, value, sizeof value);
-            assert_int_equal(*at, field == 5 ? '\n' : ',');
-            at += field < 5;
+            assert_int_equal(*at, field == 6 ? '\n' : ',');
+            at += field < 6;
             if (rows && field == 0)
                 assert_string_equal(value, "mosaic/a,\"b\"/HS:side=64/9223372036854775807/walk.model=memory");
         }
@@ -222,21 +229,21 @@ static void csv_splits_names_into_app_component_and_metric(void **state)
     struct pw_text text = {0};
     result_fixture_init(&f);
     pw_result_csv(&f.result, &text);
-    assert_non_null(strstr(text.bytes, ",,gpu0.l1_tlb,hits,lookups,6\n"));
-    assert_non_null(strstr(text.bytes, ",app0,l1_tlb,hits,lookups,5\n"));
-    assert_non_null(strstr(text.bytes, ",,gpu0.dram,data.latency_mean,cycles,0.1\n"));
-    assert_non_null(strstr(text.bytes, ",app0,kernel1.l1_tlb,hits,lookups,6\n"));
-    assert_non_null(strstr(text.bytes, ",,interval3.dram,data.latency_mean,cycles,0.25\n"));
-    assert_non_null(strstr(text.bytes, ",app0,run,ipc,instructions/cycle,0.5\n"));
-    assert_non_null(strstr(text.bytes, ",app0,run,sms,SMs,20\n"));
+    assert_non_null(strstr(text.bytes, ",,gpu0.l1_tlb,hits,lookups,6,\n"));
+    assert_non_null(strstr(text.bytes, ",app0,l1_tlb,hits,lookups,5,\n"));
+    assert_non_null(strstr(text.bytes, ",,gpu0.dram,data.latency_mean,cycles,0.1,\n"));
+    assert_non_null(strstr(text.bytes, ",app0,kernel1.l1_tlb,hits,lookups,6,spot<…>\n"));
+    assert_non_null(strstr(text.bytes, ",,interval3.dram,data.latency_mean,cycles,0.25,\n"));
+    assert_non_null(strstr(text.bytes, ",app0,run,ipc,instructions/cycle,0.5,\n"));
+    assert_non_null(strstr(text.bytes, ",app0,run,sms,SMs,20,\n"));
     assert_null(strstr(text.bytes, "alone"));
     pw_text_free(&text);
     text = (struct pw_text){0};
     result_fixture_pair(&f);
     pw_result_csv(&f.result, &text);
-    assert_non_null(strstr(text.bytes, ",app1,run,ipc_alone,instructions/cycle,0.4375\n"));
-    assert_non_null(strstr(text.bytes, ",,run,weighted_speedup,,1.3\n"));
-    assert_non_null(strstr(text.bytes, ",,run,unfairness,,2\n"));
+    assert_non_null(strstr(text.bytes, ",app1,run,ipc_alone,instructions/cycle,0.4375,\n"));
+    assert_non_null(strstr(text.bytes, ",,run,weighted_speedup,,1.3,\n"));
+    assert_non_null(strstr(text.bytes, ",,run,unfairness,,2,\n"));
     pw_text_free(&text);
 }
 
@@ -295,7 +302,7 @@ static void table_begins_with_how_the_result_was_made(void **state)
     struct pw_text text = {0};
     result_fixture_init(&f);
     f.result.made = (struct pw_made){"1.2.3+abc", "pagewalk run\x1b", "Guessed.", "2-3", 30000, 500, true, true};
-    pw_result_table(&f.result, &text);
+    pw_result_table(&f.result, &(struct pw_result_view){.all = true}, &text);
     static const char *const lines[] = {
         "machine mosaic, design gpu-mmu, seed 9223372036854775807, pagewalk 1.2.3+abc\n",
         "command: pagewalk run?\n",
@@ -332,7 +339,7 @@ static void table_shows_rates_that_follow_from_the_metrics(void **state)
     struct pw_text text = {0};
     char row[128];
     result_fixture_init(&f);
-    pw_result_table(&f.result, &text);
+    pw_result_table(&f.result, &(struct pw_result_view){.all = true}, &text);
     row_of(&text, "l1_tlb hit rate", row, sizeof row);
     assert_string_equal(row, "75.00 %");
     row_of(&text, "dram row hit rate", row, sizeof row);
@@ -355,7 +362,7 @@ static void table_gives_each_of_several_applications_a_column(void **state)
     struct pw_text text = {0};
     char row[128];
     result_fixture_pair(&f);
-    pw_result_table(&f.result, &text);
+    pw_result_table(&f.result, &(struct pw_result_view){.all = true}, &text);
     row_of(&text, "HS:side=64", row, sizeof row);
     assert_string_equal(row, "20 5,000,000,000 10,000,000,000 0.500 1.000");
     row_of(&text, "vecadd", row, sizeof row);
@@ -376,7 +383,7 @@ static void table_is_aligned_and_ends_no_line_with_a_blank(void **state)
     struct result_fixture f;
     struct pw_text text = {0};
     result_fixture_init(&f);
-    pw_result_table(&f.result, &text);
+    pw_result_table(&f.result, &(struct pw_result_view){.all = true}, &text);
     assert_null(strstr(text.bytes, " \n"));
     const char *lookups = strstr(text.bytes, "  l1_tlb.lookups"), *hits = strstr(text.bytes, "  l1_tlb.hits");
     assert_int_equal(strcspn(lookups, "8"), strcspn(hits, "6"));
@@ -437,7 +444,7 @@ int main(void)
         cmocka_unit_test(json_survives_names_that_are_not_utf8),
         cmocka_unit_test(json_of_an_empty_result_is_valid),
         cmocka_unit_test(reals_read_back_as_the_same_double),
-        cmocka_unit_test(csv_has_six_fields_in_every_row),
+        cmocka_unit_test(csv_has_seven_fields_in_every_row),
         cmocka_unit_test(csv_splits_names_into_app_component_and_metric),
         cmocka_unit_test(csv_tells_runs_apart_by_what_was_set),
         cmocka_unit_test(json_says_how_the_result_was_made),

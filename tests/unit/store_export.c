@@ -75,6 +75,7 @@ static void test_csv_has_the_rows_of_a_run(void **state)
     char *rest = expected.bytes;
     for (char *line; (line = strsep(&rest, "\n")) && *line; rows++) {
         char wanted[512];
+        *strrchr(line, ',') = '\0'; /* kernels are not kept, nor is their column */
         const char *values = strstr(line, "9223372036854775807\"");
         if (rows == 0)
             snprintf(wanted, sizeof wanted, "%s,machine,design,workload,seed\n", line);

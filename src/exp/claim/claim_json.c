@@ -21,6 +21,8 @@ static void add_evidence(struct pw_text *out, const struct pw_claim_evidence *e)
     if (e) {
         add_member(out, "figure", e->figure);
         add_member(out, "scope", e->scope == PW_FULL ? "full" : "quick");
+        if (e->version)
+            add_member(out, "measured_with", e->version);
         pw_claim_outcome_json(&e->outcome, out);
     }
 }

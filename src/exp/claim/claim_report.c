@@ -83,13 +83,26 @@ static void add_ours(struct pw_table *table, const struct pw_claim_score *s)
     pw_text_free(&text);
 }
 
-/* "mosaic/fig14 quick: holds with gpu-mmu in its place too: 0.26" */
-static void add_reason(struct pw_table *table, const struct pw_claim_evidence *e)
+/* "mosaic/fig14 quick: holds with gpu-mmu in its place too: 0.26", "mask/fig11 full (20% of its workloads), the
+ * project's with 971766c50fa0" */
+static void add_figure(struct pw_table *table, const struct pw_claim_score *s)
 {
-    struct pw_text reason = {0};
-    pw_claim_format_reason(&e->outcome, &reason);
-    pw_table_print(table, "%s %s: %s", e->figure, pw_scope_names[e->scope], reason.bytes ? reason.bytes : "");
-    pw_text_free(&reason);
+    const struct pw_claim_evidence *e = s->evidence;
+    bool has_reason = s->verdict == PW_NOT_RUN || s->verdict == PW_WEAK;
+    struct pw_text cell = {0};
+    pw_text_print(&cell, "%s %s", e->figure, pw_scope_names[e->scope]);
+    if (s->figures > 1 && !has_reason)
+        pw_text_print(&cell, " and %zu more", s->figures - 1);
+    if (e->version && e->percent < 100)
+        pw_text_print(&cell, " (%u%% of its workloads)", e->percent);
+    if (e->version)
+        pw_text_print(&cell, ", the project's with %s", e->version);
+    if (has_reason) {
+        pw_text_add(&cell, ": ");
+        pw_claim_format_reason(&e->outcome, &cell);
+    }
+    pw_table_cell(table, cell.bytes ? cell.bytes : "");
+    pw_text_free(&cell);
 }
 
 static void add_decided_by(struct pw_table *table, const struct pw_claim_score *s)
@@ -100,15 +113,10 @@ static void add_decided_by(struct pw_table *table, const struct pw_claim_score *
     } else if (s->claim->judge == PW_JUDGE_NOT_MODELLED) {
         pw_table_cell(table, s->claim->reason);
     } else if (s->claim->judge != PW_JUDGE_TEST) {
-        if (!s->evidence)
-            pw_table_cell(table, "no figure");
-        else if (s->verdict == PW_NOT_RUN || s->verdict == PW_WEAK)
-            add_reason(table, s->evidence);
-        else if (s->figures > 1)
-            pw_table_print(table, "%s %s and %zu more", s->evidence->figure,
-                           s->evidence->scope == PW_FULL ? "full" : "quick", s->figures - 1);
+        if (s->evidence)
+            add_figure(table, s);
         else
-            pw_table_print(table, "%s %s", s->evidence->figure, s->evidence->scope == PW_FULL ? "full" : "quick");
+            pw_table_cell(table, "no figure");
     } else if (s->tests == 0) {
         pw_table_cell(table, "no test");
     } else {

@@ -13,6 +13,8 @@ struct pw_claim_evidence {
     const char *figure; /* "mosaic/fig03" */
     enum pw_scope scope;
     struct pw_claim_outcome outcome;
+    const char *version; /* of the project's own results (claim_kept.h), what measured them; NULL: the user's runs */
+    unsigned percent;    /* of the workloads, where it is not NULL */
 };
 
 enum pw_test_result { PW_TEST_PASSED, PW_TEST_FAILED, PW_TEST_SKIPPED };

@@ -8,6 +8,7 @@
  * Claims are evaluated for each seed, and again with their null designs. */
 #include "exp/figure/evaluate.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,6 +221,7 @@ static enum pw_status all_seeds(struct evaluation *e, unsigned seeds, const stru
                                 double by_seed[PW_MAX_SEEDS][PW_CLAIM_MAX_PARTS], double *scatter, struct pw_error *err)
 {
     enum pw_status status = PW_OK;
+    assert(seeds > 0);
     for (unsigned s = 0; s < seeds && status == PW_OK; s++)
         status = claim_values(e, s, c, by_seed[s], err);
     for (size_t part = 0; part < c->part_count && status == PW_OK; part++) {
@@ -324,25 +326,40 @@ static unsigned complete_seeds(const struct evaluation *e)
     return seeds ? seeds : 1;
 }
 
+/* The table's columns with each seed. */
+static enum pw_status evaluate_columns(struct evaluation *e, struct pw_figure_outcome *out, struct pw_error *err)
+{
+    const struct pw_figure *f = out->figure;
+    const struct pw_expression_source source = {.reference = reference, .context = e};
+    enum pw_status status = PW_OK;
+    for (size_t i = 0; i < out->seeds * f->column_count && status == PW_OK; i++) {
+        e->seed = (unsigned)(i / f->column_count);
+        status = pw_expression_evaluate(f->columns[i % f->column_count].expression, &source, &out->columns[i], err);
+    }
+    e->seed = 0;
+    return status;
+}
+
 enum pw_status pw_figure_evaluate(const struct pw_plan_figure *plan, struct pw_stored_run *const *runs,
                                   struct pw_figure_outcome *out, struct pw_error *err)
 {
     const struct pw_figure *f = plan->figure;
     struct evaluation e = {.plan = plan, .runs = runs};
-    struct pw_expression_source source = {.reference = reference, .context = &e};
+    unsigned seeds = complete_seeds(&e);
     *out = (struct pw_figure_outcome){.figure = f,
                                       .refused = plan->refused,
                                       .runs_digest = plan->runs_digest,
-                                      .columns = calloc(f->column_count + 1, sizeof *out->columns),
+                                      .seeds = seeds,
+                                      .seeds_asked_for = plan->seed_count,
+                                      .columns = calloc(seeds * f->column_count + 1, sizeof *out->columns),
                                       .claims = calloc(f->claim_count + 1, sizeof *out->claims)};
     enum pw_status status = PW_OK;
     if (!out->columns || !out->claims)
         status = pw_fail_memory(err, "a figure's values");
     if (status == PW_OK)
         status = count_runs(&e, out, err);
-    unsigned seeds = complete_seeds(&e);
-    for (size_t i = 0; i < f->column_count && status == PW_OK; i++)
-        status = pw_expression_evaluate(f->columns[i].expression, &source, &out->columns[i], err);
+    if (status == PW_OK)
+        status = evaluate_columns(&e, out, err);
     for (size_t i = 0; i < f->claim_count && status == PW_OK; i++)
         status = evaluate_claim(&e, seeds, &f->claims[i], &out->claims[i], err);
     if (status != PW_OK)
@@ -352,7 +369,7 @@ enum pw_status pw_figure_evaluate(const struct pw_plan_figure *plan, struct pw_s
 
 void pw_figure_outcome_release(struct pw_figure_outcome *o)
 {
-    for (size_t i = 0; o->columns && i < o->figure->column_count; i++)
+    for (size_t i = 0; o->columns && i < o->seeds * o->figure->column_count; i++)
         pw_vector_free(&o->columns[i]);
     free(o->columns);
     free(o->claims);

@@ -28,9 +28,10 @@ const double *pw_claim_scatter(const struct pw_claim_outcome *o);
 struct pw_figure_outcome {
     const struct pw_figure *figure;
     size_t runs_needed, runs_there;
-    const char *refused;       /* as the plan's */
-    uint64_t runs_digest;      /* as the plan's */
-    struct pw_vector *columns; /* as figure->columns; a column of applications has one item per application */
+    const char *refused;             /* as the plan's */
+    uint64_t runs_digest;            /* as the plan's */
+    unsigned seeds, seeds_asked_for; /* of which every run is there; the first always counts */
+    struct pw_vector *columns; /* [seed * column_count + column]; one of applications has one item per application */
     struct pw_claim_outcome *claims;
 };
 

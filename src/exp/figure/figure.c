@@ -224,12 +224,13 @@ static enum pw_status read_top(const struct figure_reader *r)
     return PW_OK;
 }
 
-enum pw_status pw_figure_read(const char *text, size_t length, const char *file_name, const char *name,
-                              enum pw_scope scope, struct pw_figure **out, struct pw_error *err)
+static enum pw_status read_figure(const char *text, size_t length, const char *file_name, const char *name,
+                                  enum pw_scope scope, bool metrics_checked, struct pw_figure **out,
+                                  struct pw_error *err)
 {
     *out = NULL;
     struct pw_figure *f = calloc(1, sizeof *f);
-    struct figure_reader r = {.figure = f, .file = file_name, .err = err};
+    struct figure_reader r = {.figure = f, .file = file_name, .metrics_checked = metrics_checked, .err = err};
     if (!f)
         return pw_figure_no_memory(&r);
     f->scope = scope;
@@ -259,6 +260,12 @@ enum pw_status pw_figure_read(const char *text, size_t length, const char *file_
     }
     *out = f;
     return PW_OK;
+}
+
+enum pw_status pw_figure_read(const char *text, size_t length, const char *file_name, const char *name,
+                              enum pw_scope scope, struct pw_figure **out, struct pw_error *err)
+{
+    return read_figure(text, length, file_name, name, scope, false, out, err);
 }
 
 static enum pw_status read_file(const char *path, enum pw_scope scope, struct pw_figure **out, struct pw_error *err)
@@ -302,7 +309,7 @@ enum pw_status pw_figure_load(const char *name, enum pw_scope scope, struct pw_f
         return read_file(name, scope, out, err);
     for (const struct pw_figure_file *f = pw_figure_files; f->name; f++)
         if (!strcmp(f->name, name))
-            return pw_figure_read(f->text, f->length, f->path, f->name, scope, out, err);
+            return read_figure(f->text, f->length, f->path, f->name, scope, true, out, err);
     return unknown_figure(name, err);
 }
 

@@ -113,6 +113,7 @@ extern const struct pw_figure_file pw_figure_files[];
 
 /* `name` is an embedded figure or a file (it has a '/' at its front or a '.' there, or ends in ".yaml"). */
 enum pw_status pw_figure_load(const char *name, enum pw_scope scope, struct pw_figure **out, struct pw_error *err);
+/* Refuses metrics that `pagewalk list metrics` does not have; of embedded figures a test does. */
 enum pw_status pw_figure_read(const char *text, size_t length, const char *file_name, const char *name,
                               enum pw_scope scope, struct pw_figure **out, struct pw_error *err);
 /* Keeps so many percent (1 to 100) of each group's workloads, at least one of each, drawn by seed. */

@@ -28,6 +28,7 @@ struct figure_reader {
     const char *file;
     size_t count;
     struct figure_entry *entries;
+    bool metrics_checked; /* of an embedded figure: a test has looked every name up, which takes building systems */
     struct pw_error *err;
 };
 

@@ -256,7 +256,7 @@ static enum pw_status add_measure(const struct figure_reader *r, const struct fi
 static enum pw_status read_measures(const struct figure_reader *r)
 {
     struct names metrics = {0};
-    enum pw_status status = list_metrics(r, &metrics);
+    enum pw_status status = r->metrics_checked ? PW_OK : list_metrics(r, &metrics);
     struct pw_expression_names names = {.metrics = (const char *const *)metrics.items};
     for (size_t i = 0; i < r->count && status == PW_OK; i++)
         if (r->entries[i].section == SECTION_MEASURES)

@@ -2,6 +2,7 @@
 #include "exp/figure/figure_report.h"
 
 #include "exp/claim/claim_format.h"
+#include "exp/figure/figure_scatter.h"
 #include "exp/format/table.h"
 #include "system/app_sms.h"
 
@@ -11,7 +12,7 @@
 
 const char *const pw_scope_names[] = {[PW_QUICK] = "quick", [PW_FULL] = "full"};
 
-enum { WHOLE_RUN = -1, ANY = -2 };
+enum { ANY = PW_FIGURE_ANY };
 
 static bool per_app(const struct pw_figure_outcome *o)
 {
@@ -20,32 +21,6 @@ static bool per_app(const struct pw_figure_outcome *o)
             if (o->columns[c].items[i].app >= 0)
                 return true;
     return false;
-}
-
-/* The mean of a column over a group (ANY: all), a workload (ANY: all) and an application (ANY: all; a value of the
- * whole run is every application's). NAN where there is nothing or something is missing. */
-static double column_mean(const struct pw_figure_outcome *o, size_t column, int group, int workload, int app)
-{
-    const struct pw_figure *f = o->figure;
-    const struct pw_vector *v = &o->columns[column];
-    double sum = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < v->count; i++) {
-        int w = v->items[i].workload, a = v->items[i].app;
-        bool in_group = group == ANY || (w >= 0 && (int)f->workloads[w].group == group);
-        if (!in_group || (workload != ANY && w != workload) || (app != ANY && a != app && a != WHOLE_RUN))
-            continue;
-        sum += f->geometric ? log(v->items[i].value) : v->items[i].value;
-        count++;
-    }
-    if (!count)
-        return NAN;
-    return f->geometric ? exp(sum / (double)count) : sum / (double)count;
-}
-
-double pw_figure_report_mean(const struct pw_figure_outcome *o, size_t column, int group)
-{
-    return column_mean(o, column, group, ANY, ANY);
 }
 
 /* "CONS" of "HS,CONS" or "HS,CONS@20+10" for app 1. */
@@ -58,12 +33,8 @@ static void app_name(const char *label, int app, struct pw_text *out)
     pw_text_append(out, label, length < left ? length : left);
 }
 
-/* A row of the table: a workload, one of its applications, a group, or all. */
-struct row {
-    int group, workload, app;
-};
-
-static void row_label(const struct pw_figure *f, const struct row *r, struct pw_table *t)
+/* A row of the table is a workload, one of its applications, a group, or all. */
+static void row_label(const struct pw_figure *f, const struct pw_figure_cell *r, struct pw_table *t)
 {
     struct pw_text label = {0};
     if (r->workload == ANY) {
@@ -81,7 +52,7 @@ static void row_label(const struct pw_figure *f, const struct row *r, struct pw_
 }
 
 /* Fills in the rows, when there is room for them; how many there are. */
-static size_t list_rows(const struct pw_figure_outcome *o, bool each, struct row *out)
+static size_t list_rows(const struct pw_figure_outcome *o, bool each, struct pw_figure_cell *out)
 {
     const struct pw_figure *f = o->figure;
     bool apps = per_app(o);
@@ -89,16 +60,47 @@ static size_t list_rows(const struct pw_figure_outcome *o, bool each, struct row
     for (size_t w = 0; each && w < f->workload_count; w++)
         for (int app = 0; app < (apps ? (int)f->workloads[w].app_count : 1); app++, count++)
             if (out)
-                out[count] = (struct row){ANY, (int)w, apps ? app : ANY};
+                out[count] = (struct pw_figure_cell){ANY, (int)w, apps ? app : ANY};
     for (size_t g = 0; g < f->group_count; g++, count++)
         if (out)
-            out[count] = (struct row){(int)g, ANY, ANY};
+            out[count] = (struct pw_figure_cell){(int)g, ANY, ANY};
     if (f->group_count > 1) {
         if (out)
-            out[count] = (struct row){ANY, ANY, ANY};
+            out[count] = (struct pw_figure_cell){ANY, ANY, ANY};
         count++;
     }
     return count;
+}
+
+/* "1.30", or with several seeds "1.30 ±0.04". */
+static void number_cell(const struct pw_confidence *value, int decimals, struct pw_table *t)
+{
+    char mean[PW_NUMBER_CAPACITY], half[PW_NUMBER_CAPACITY];
+    pw_format_fixed(mean, value->mean, decimals);
+    pw_format_fixed(half, pw_confidence_half(value), decimals);
+    if (isnan(value->mean))
+        pw_table_cell(t, "-");
+    else if (value->low < value->high)
+        pw_table_print(t, "%s ±%s", mean, half);
+    else
+        pw_table_cell(t, mean);
+}
+
+/* Says what stands behind ±, or that nothing depends on the seed. */
+static void say_scatter(const struct pw_figure_outcome *o, const struct pw_confidence *cells, size_t count,
+                        struct pw_text *out)
+{
+    bool known = false, any = false;
+    for (size_t i = 0; i < count; i++) {
+        known |= cells[i].low <= cells[i].high;
+        any |= cells[i].low < cells[i].high;
+    }
+    if (o->seeds < o->seeds_asked_for)
+        pw_text_print(out, "  of %u seeds, every run is there of the first %u\n", o->seeds_asked_for, o->seeds);
+    if (any)
+        pw_text_add(out, "  ±: 95% confidence interval of the mean over seeds (Student's t)\n");
+    else if (known)
+        pw_text_add(out, "  all numbers are the same for all seeds\n");
 }
 
 static void columns_table(const struct pw_figure_outcome *o, bool each, struct pw_text *out)
@@ -106,9 +108,10 @@ static void columns_table(const struct pw_figure_outcome *o, bool each, struct p
     const struct pw_figure *f = o->figure;
     struct pw_table t = {.columns = 1 + f->column_count, .align = "lr", .indent = "  "};
     size_t count = list_rows(o, each, NULL);
-    struct row *rows = calloc(count + 1, sizeof *rows);
+    struct pw_figure_cell *rows = calloc(count + 1, sizeof *rows);
+    struct pw_confidence *cells = calloc(count * f->column_count + 1, sizeof *cells);
     double *values = calloc(count * f->column_count + 1, sizeof *values);
-    if (!rows || !values) {
+    if (!rows || !cells || !values) {
         out->failed = true;
         goto out;
     }
@@ -116,20 +119,21 @@ static void columns_table(const struct pw_figure_outcome *o, bool each, struct p
     pw_table_cell(&t, f->geometric ? "geometric mean" : "mean");
     for (size_t c = 0; c < f->column_count; c++) {
         pw_table_cell_printable(&t, f->columns[c].heading);
-        for (size_t r = 0; r < count; r++)
-            values[c * count + r] = column_mean(o, c, rows[r].group, rows[r].workload, rows[r].app);
+        for (size_t r = 0; r < count; r++) {
+            cells[c * count + r] = pw_figure_scatter(o, c, &rows[r]);
+            values[c * count + r] = cells[c * count + r].mean;
+        }
     }
     for (size_t r = 0; r < count; r++) {
         row_label(f, &rows[r], &t);
-        for (size_t c = 0; c < f->column_count; c++) {
-            char number[PW_NUMBER_CAPACITY];
-            pw_format_fixed(number, values[c * count + r], pw_decimals(values + c * count, count));
-            pw_table_cell(&t, isnan(values[c * count + r]) ? "-" : number);
-        }
+        for (size_t c = 0; c < f->column_count; c++)
+            number_cell(&cells[c * count + r], pw_decimals(values + c * count, count), &t);
     }
     pw_table_finish(&t, out);
+    say_scatter(o, cells, count * f->column_count, out);
 out:
     free(rows);
+    free(cells);
     free(values);
 }
 
@@ -209,6 +213,8 @@ void pw_figure_report_table(const struct pw_figure_outcome *o, bool each, struct
                   pw_plural(f->workload_count));
     if (f->percent < 100)
         pw_text_print(&title, ", a sample of %u%%", f->percent);
+    if (o->seeds_asked_for > 1)
+        pw_text_print(&title, ", %u seed%s", o->seeds, pw_plural(o->seeds));
     pw_text_add(&title, ")");
     pw_text_prose(out, 0, 2, title.bytes ? title.bytes : "");
     pw_text_free(&title);
@@ -238,6 +244,51 @@ void pw_figure_report_table(const struct pw_figure_outcome *o, bool each, struct
     }
 }
 
+/* Of several seeds: the mean, its interval, and of how many. */
+static void json_scatter(const struct pw_figure_outcome *o, struct pw_confidence i, struct pw_text *out)
+{
+    if (o->seeds_asked_for == 1)
+        return;
+    pw_text_add(out, ", \"mean\": ");
+    pw_text_real(out, i.mean);
+    pw_text_add(out, ", \"low\": ");
+    pw_text_real(out, i.low);
+    pw_text_add(out, ", \"high\": ");
+    pw_text_real(out, i.high);
+    pw_text_print(out, ", \"n\": %zu", i.count);
+}
+
+static void json_items(const struct pw_figure_outcome *o, size_t column, struct pw_text *out)
+{
+    const struct pw_figure *f = o->figure;
+    for (size_t i = 0; i < o->columns[column].count; i++) {
+        int w = o->columns[column].items[i].workload;
+        pw_text_add(out, i ? ", {\"workload\": " : "{\"workload\": ");
+        pw_text_json_string(out, w >= 0 ? f->workloads[w].text : "");
+        pw_text_add(out, ", \"group\": ");
+        pw_text_json_string(out, w >= 0 ? f->groups[f->workloads[w].group] : "");
+        pw_text_print(out, ", \"app\": %d, \"value\": ", o->columns[column].items[i].app);
+        pw_text_real(out, o->columns[column].items[i].value);
+        json_scatter(o, pw_figure_item_scatter(o, column, i), out);
+        pw_text_add(out, "}");
+    }
+}
+
+/* The means of groups over several seeds, which cannot be made from those of the items. */
+static void json_groups(const struct pw_figure_outcome *o, size_t column, struct pw_text *out)
+{
+    const struct pw_figure *f = o->figure;
+    pw_text_add(out, ", \"groups\": [");
+    for (size_t g = 0; g < f->group_count; g++) {
+        const struct pw_figure_cell cell = {(int)g, ANY, ANY};
+        pw_text_add(out, g ? ", {\"group\": " : "{\"group\": ");
+        pw_text_json_string(out, f->groups[g]);
+        json_scatter(o, pw_figure_scatter(o, column, &cell), out);
+        pw_text_add(out, "}");
+    }
+    pw_text_add(out, "]");
+}
+
 static void json_columns(const struct pw_figure_outcome *o, struct pw_text *out)
 {
     const struct pw_figure *f = o->figure;
@@ -245,17 +296,11 @@ static void json_columns(const struct pw_figure_outcome *o, struct pw_text *out)
         pw_text_add(out, c ? ", {\"heading\": " : "{\"heading\": ");
         pw_text_json_string(out, f->columns[c].heading);
         pw_text_add(out, ", \"items\": [");
-        for (size_t i = 0; i < o->columns[c].count; i++) {
-            int w = o->columns[c].items[i].workload;
-            pw_text_add(out, i ? ", {\"workload\": " : "{\"workload\": ");
-            pw_text_json_string(out, w >= 0 ? f->workloads[w].text : "");
-            pw_text_add(out, ", \"group\": ");
-            pw_text_json_string(out, w >= 0 ? f->groups[f->workloads[w].group] : "");
-            pw_text_print(out, ", \"app\": %d, \"value\": ", o->columns[c].items[i].app);
-            pw_text_real(out, o->columns[c].items[i].value);
-            pw_text_add(out, "}");
-        }
-        pw_text_add(out, "]}");
+        json_items(o, c, out);
+        pw_text_add(out, "]");
+        if (o->seeds_asked_for > 1)
+            json_groups(o, c, out);
+        pw_text_add(out, "}");
     }
 }
 

@@ -7,7 +7,7 @@
 #include "exp/format/text.h"
 
 /* Means by group of workloads, or with `each` a line per workload (per application, where the figure looks at
- * those). */
+ * those). Where several seeds were run, means over them with their 95% intervals. */
 void pw_figure_report_table(const struct pw_figure_outcome *o, bool each, struct pw_text *out);
 
 /* One JSON object: figure, scope, columns with every item, claims. */
@@ -20,9 +20,6 @@ void pw_figure_report_plan_json(const struct pw_figure_outcome *o, struct pw_tex
 /* Rows of CSV, one number each; with `header`, the names of the fields first. docs/experiments.md says what they
  * are. */
 void pw_figure_report_csv(const struct pw_figure_outcome *o, bool header, struct pw_text *out);
-
-/* The mean of a column over a group as the table shows it; NAN where something is missing. */
-double pw_figure_report_mean(const struct pw_figure_outcome *o, size_t column, int group);
 
 /* How many of the claims have this verdict. */
 size_t pw_figure_report_count(const struct pw_figure_outcome *o, enum pw_verdict verdict);

@@ -1,11 +1,10 @@
 /* Plans the runs of figures.
  *
- * Options are resolved here once per variant and number of SMs, before anything runs, so a figure that names an option,
- * design or machine that does not exist costs nobody an hour. Jobs are found again in a tree by options, seed and
- * workload; the texts of options are kept once each and compared by their address. */
+ * Options are resolved here before anything runs (plan_options.h), so a figure that names an option, design or machine
+ * that does not exist costs nobody an hour. Jobs are found again in a tree by options, seed and workload; the texts of
+ * options are kept once each and compared by their address. */
 #include "exp/figure/plan.h"
 
-#include "exp/figure/sizes.h"
 #include "sim/grow.h"
 #include "sim/types.h"
 #include "system/app_sms.h"
@@ -36,34 +35,18 @@ static int compare_keys(const void *a, const void *b)
     return memcmp(x->workload, y->workload, x->programs);
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
 enum run_kind { TOGETHER, BASELINE, ALONE, RUN_KIND_COUNT };
-
-/* Options of a variant's runs on so many SMs, or on those that a workload gives, once they are known. */
-struct resolved {
-    enum run_kind kind;
-    unsigned sms;
-    const char *given; /* "20+10", the end of the figure's text; "": none */
-    const char *options;
-};
 
 struct planner {
     struct pw_plan *plan;
     struct pw_plan_figure *target;
     const struct pw_figure *figure;
-    struct pw_sizes sizes;
     bool *wanted[RUN_KIND_COUNT]; /* [variant * workload_count + workload] */
     const size_t *stand_in;       /* of the claim being looked at; NULL: every variant stands for itself */
     bool for_null;
     unsigned seed; /* from 0 */
     /* Of the variant being planned: */
     const struct pw_figure_variant *variant;
-    size_t resolved_count;
-    struct resolved resolved[RUN_KIND_COUNT * PW_MAX_APPS];
     unsigned sms_apps; /* how many applications `sms` was found for */
     unsigned sms[PW_MAX_APPS];
     struct pw_error *err;
@@ -109,36 +92,9 @@ static enum pw_status blame(const struct planner *p, enum pw_status status)
     return status;
 }
 
-static const char *given_sms(const char *workload)
+static enum pw_status resolve(struct planner *p, const struct job_spec *job, const char **out)
 {
-    const char *sms = workload ? pw_workload_cut(workload).sms : NULL;
-    return sms ? sms : "";
-}
-
-static enum pw_status resolve(struct planner *p, enum run_kind kind, unsigned sms, const struct job_spec *job,
-                              const char **out)
-{
-    const char *given = given_sms(job->spec.workload);
-    for (size_t i = 0; i < p->resolved_count; i++)
-        if (p->resolved[i].kind == kind && p->resolved[i].sms == sms && !strcmp(p->resolved[i].given, given)) {
-            *out = p->resolved[i].options;
-            return PW_OK;
-        }
-    char *text;
-    enum pw_status status = pw_run_options(&job->spec, &text, p->err);
-    if (status != PW_OK)
-        return blame(p, status);
-    char **node = tsearch(text, &p->plan->options, compare_texts);
-    if (!node) {
-        free(text);
-        return no_memory(p);
-    }
-    *out = *node;
-    if (*node != text)
-        free(text);
-    if (p->resolved_count < sizeof p->resolved / sizeof *p->resolved)
-        p->resolved[p->resolved_count++] = (struct resolved){kind, sms, given, *out};
-    return PW_OK;
+    return blame(p, pw_plan_options(&p->plan->options, &job->spec, out, p->err));
 }
 
 static void release_job(struct pw_job *job)
@@ -190,8 +146,8 @@ static double next_sms(const char **sms)
 /* Of a program's first run; 0 when it is not known. */
 static double length_of(const struct planner *p, const char *name, bool unpaged)
 {
-    return unpaged ? pw_sizes_again_milliseconds(&p->sizes, name, p->figure->scope)
-                   : pw_sizes_milliseconds(&p->sizes, name, p->figure->scope);
+    return unpaged ? pw_sizes_again_milliseconds(&p->plan->sizes, name, p->figure->scope)
+                   : pw_sizes_milliseconds(&p->plan->sizes, name, p->figure->scope);
 }
 
 /* Seconds of "HS" or "HS:side=512,CONS@20+10". A program takes the longer the fewer SMs it has. All start over until
@@ -202,18 +158,18 @@ static double cost_of(const struct planner *p, const char *options, const char *
     bool unpaged = strstr(options, "paging.mode=free");
     double seconds = 0, longest = 0;
     char name[64];
-    const char *sms = given_sms(workload);
+    const char *sms = pw_plan_given_sms(workload);
     for (const char *at = workload; at;) {
         at = next_program(at, name);
         double length = length_of(p, name, unpaged) / next_sms(&sms);
         longest = length > longest ? length : longest;
     }
-    sms = given_sms(workload);
+    sms = pw_plan_given_sms(workload);
     for (const char *at = workload; at;) {
         at = next_program(at, name);
         double count = next_sms(&sms), left = longest - length_of(p, name, unpaged) / count;
-        double again = pw_sizes_again_milliseconds(&p->sizes, name, scope) / count;
-        seconds += pw_sizes_seconds(&p->sizes, name, scope) * (1 + (again > 0 ? left / again : 0));
+        double again = pw_sizes_again_milliseconds(&p->plan->sizes, name, scope) / count;
+        seconds += pw_sizes_seconds(&p->plan->sizes, name, scope) * (1 + (again > 0 ? left / again : 0));
     }
     return seconds;
 }
@@ -226,7 +182,7 @@ static enum pw_status add_job(struct planner *p, enum run_kind kind, unsigned sm
     struct key wanted = {
         .workload = workload, .programs = pw_workload_cut(workload).programs, .seed = p->figure->seed + p->seed};
     describe(p, kind, sms, workload, &spec);
-    enum pw_status status = resolve(p, kind, sms, &spec, &wanted.options);
+    enum pw_status status = resolve(p, &spec, &wanted.options);
     if (status != PW_OK)
         return status;
     struct key *const *known = tfind(&wanted, &plan->index, compare_keys);
@@ -259,12 +215,12 @@ static enum pw_status add_job(struct planner *p, enum run_kind kind, unsigned sm
 /* How many SMs each application of a workload has beside the others. */
 static enum pw_status find_sms(struct planner *p, const struct pw_figure_workload *w)
 {
-    bool given = *given_sms(w->text);
+    bool given = *pw_plan_given_sms(w->text);
     if (p->sms_apps == w->app_count && !given)
         return PW_OK;
     struct job_spec spec;
     describe(p, TOGETHER, 0, w->text, &spec);
-    enum pw_status status = pw_run_sms(&spec.spec, w->app_count, p->sms, p->err);
+    enum pw_status status = pw_plan_sms(&p->plan->options, &spec.spec, w->app_count, p->sms, p->err);
     p->sms_apps = status == PW_OK && !given ? w->app_count : 0;
     return blame(p, status);
 }
@@ -293,7 +249,7 @@ static enum pw_status check_variant(struct planner *p)
     struct job_spec spec;
     const char *options;
     describe(p, TOGETHER, 0, NULL, &spec);
-    return resolve(p, TOGETHER, 0, &spec, &options);
+    return resolve(p, &spec, &options);
 }
 
 /* Whether the variant's machine and design can run, and only its options are not for them. */
@@ -327,7 +283,7 @@ static enum pw_status plan_variant(struct planner *p, size_t variant)
 {
     const struct pw_figure *f = p->figure;
     p->variant = &f->variants[variant];
-    p->resolved_count = p->sms_apps = 0;
+    p->sms_apps = 0;
     enum pw_status status = check_variant(p);
     if (status != PW_OK)
         return leave_out(p, variant, status);
@@ -440,7 +396,7 @@ enum pw_status pw_plan_add(struct pw_plan *plan, const struct pw_figure *f, unsi
     p->plan = plan;
     p->figure = f;
     p->err = err;
-    enum pw_status status = pw_sizes_load(&p->sizes, err);
+    enum pw_status status = plan->sizes.count ? PW_OK : pw_sizes_load(&plan->sizes, err);
     if (status == PW_OK)
         status = prepare(p, seeds);
     if (status == PW_OK)
@@ -450,7 +406,6 @@ enum pw_status pw_plan_add(struct pw_plan *plan, const struct pw_figure *f, unsi
         status = plan_all(p);
     for (unsigned kind = 0; kind < RUN_KIND_COUNT; kind++)
         free(p->wanted[kind]);
-    pw_sizes_release(&p->sizes);
     free(p);
     return status;
 }
@@ -466,7 +421,8 @@ void pw_plan_release(struct pw_plan *plan)
         free(plan->figures[i].refused);
     }
     tdestroy(plan->index, free);
-    tdestroy(plan->options, free);
+    pw_plan_options_release(&plan->options);
+    pw_sizes_release(&plan->sizes);
     free(plan->jobs);
     free(plan->figures);
     *plan = (struct pw_plan){0};

@@ -7,6 +7,8 @@
 #define PW_EXP_PLAN_H
 
 #include "exp/figure/figure.h"
+#include "exp/figure/plan_options.h"
+#include "exp/figure/sizes.h"
 
 #include <stdint.h>
 
@@ -41,8 +43,9 @@ struct pw_plan {
     size_t job_count, job_capacity, figure_count;
     struct pw_job *jobs;
     struct pw_plan_figure *figures;
-    void *index;   /* jobs by their inputs */
-    void *options; /* texts of jobs' options */
+    void *index;                         /* jobs by their inputs */
+    struct pw_plan_options options;
+    struct pw_sizes sizes;
 };
 
 /* Adds a figure's runs, each with so many seeds; only those that its measures, columns and claims ask for, the claims

@@ -3,11 +3,12 @@
  *
  * Columns: run (machine/design/applications/seed, then what was set by hand and what was left out of the metrics, so
  * that the rows of several runs in one file can be told apart), app ("app0", or empty for the whole machine),
- * component, metric, unit, value. A metric named "app0.l1_tlb.hits" has app "app0", component "l1_tlb" and metric
- * "hits"; the whole machine's "gpu0.l1_tlb.hits" has component "gpu0.l1_tlb", since there may be several GPUs. Rows of
- * a kernel launch or an interval have it in front of the component: "kernel3.l1_tlb"; those of an allocation have
- * component "allocation.NAME"; "breakdown" is in percent, its cycles are the metrics of "warp". Component "host"
- * depends on the host. */
+ * component, metric, unit, value, and in rows of a launch its kernel's short name. A metric named "app0.l1_tlb.hits"
+ * has app "app0", component "l1_tlb" and metric "hits"; the whole machine's "gpu0.l1_tlb.hits" has component
+ * "gpu0.l1_tlb", since there may be several GPUs. Rows of a kernel launch or an interval have it in front of the
+ * component: "kernel3.l1_tlb"; those of an allocation have component "allocation.NAME"; "breakdown" is in percent, its
+ * cycles are the metrics of "warp". Component "host" depends on the host. */
+#include "exp/format/kernel_name.h"
 #include "exp/format/result.h"
 #include "sim/scope.h"
 #include "uvm/allocation.h"
@@ -19,6 +20,7 @@
 struct writer {
     struct pw_text *out;
     struct pw_text run; /* the first field of every row, quoted and with its comma */
+    const char *kernel; /* the last one */
 };
 
 enum { LABEL_CAPACITY = 160 };
@@ -33,11 +35,19 @@ static void start_row(struct writer *w, const char *app, const char *component, 
     }
 }
 
+static void end_row(struct writer *w)
+{
+    pw_text_add(w->out, ",");
+    pw_text_csv_field(w->out, w->kernel ? w->kernel : "");
+    pw_text_add(w->out, "\n");
+}
+
 static void integer_row(struct writer *w, const char *app, const char *component, const char *metric, const char *unit,
                         uint64_t value)
 {
     start_row(w, app, component, metric, unit);
-    pw_text_print(w->out, "%llu\n", (unsigned long long)value);
+    pw_text_print(w->out, "%llu", (unsigned long long)value);
+    end_row(w);
 }
 
 static void real_row(struct writer *w, const char *app, const char *component, const char *metric, const char *unit,
@@ -45,7 +55,7 @@ static void real_row(struct writer *w, const char *app, const char *component, c
 {
     start_row(w, app, component, metric, unit);
     pw_text_real(w->out, value);
-    pw_text_add(w->out, "\n");
+    end_row(w);
 }
 
 /* Splits "l1_tlb.hits" at its first point into component (after `prefix`) and metric. */
@@ -107,9 +117,12 @@ static void window_rows(struct writer *w, const struct pw_result *r, const char 
 {
     for (size_t i = 0; i < count; i++) {
         const struct pw_window *window = &windows[i];
-        char app[32] = "", name[64], prefix[80], component[LABEL_CAPACITY];
-        if (window->name) /* a kernel is one application's; an interval is the whole GPU's */
+        char app[32] = "", name[64], prefix[80], component[LABEL_CAPACITY], kernel[PW_KERNEL_NAME_SHORT] = "";
+        if (window->name) { /* a kernel is one application's; an interval is the whole GPU's */
             snprintf(app, sizeof app, "app%u", window->app);
+            pw_kernel_name_short(window->name, kernel, sizeof kernel);
+        }
+        w->kernel = kernel;
         snprintf(name, sizeof name, "%s%u", kind, window->index);
         snprintf(prefix, sizeof prefix, "%s.", name);
         integer_row(w, app, name, "first_cycle", "cycles", window->first_cycle);
@@ -118,6 +131,7 @@ static void window_rows(struct writer *w, const struct pw_result *r, const char 
             const char *metric = split_component(r->window_metrics[k], prefix, component);
             real_row(w, app, component, metric, units[k], window->values[k]);
         }
+        w->kernel = NULL;
     }
 }
 
@@ -173,7 +187,7 @@ void pw_result_csv(const struct pw_result *r, struct pw_text *out)
         out->failed = true;
     if (out->failed)
         goto out;
-    pw_text_add(out, "run,app,component,metric,unit,value\n");
+    pw_text_add(out, "run,app,component,metric,unit,value,kernel\n");
     integer_row(&w, "", "run", "cycles", "cycles", r->cycles);
     real_row(&w, "", "run", "nanoseconds", "ns", r->nanoseconds);
     real_row(&w, "", "run", "ipc_throughput", "instructions/cycle", r->ipc_throughput);

@@ -3,6 +3,7 @@
  * Strings of the files reach the terminal without control characters. What the host did and which version ran do not
  * make results different; versions and commands that differ are shown. Numbers are as short as the tables' unless they
  * would look alike and are not. */
+#include "exp/format/kernel_name.h"
 #include "exp/format/result.h"
 #include "exp/format/result_load.h"
 #include "exp/format/table.h"
@@ -221,12 +222,85 @@ static void compare_rows(struct comparison *c, const char *member, const char *l
     }
 }
 
-/* Kernels and intervals are too many to list: how many rows differ. */
-static void compare_windows(struct comparison *c, const char *member)
+/* The row of a kernel whose launches differ: cycles of all of them. */
+static void compare_kernel(struct comparison *c, const row arrays, const char *name, size_t differing)
+{
+    row cycles = {0};
+    json_t *sums[MOST_FILES] = {0};
+    size_t launches = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        size_t own = 0, index;
+        json_t *window;
+        uint64_t sum = 0;
+        json_array_foreach((json_t *)arrays[i], index, window)
+        {
+            const char *other = json_string_value(json_object_get(window, "kernel"));
+            if (other && strcmp(other, name) == 0) {
+                sum += (uint64_t)json_integer_value(json_object_get(window, "cycles"));
+                own++;
+            }
+        }
+        cycles[i] = sums[i] = own ? json_integer((json_int_t)sum) : NULL;
+        launches = own > launches ? own : launches;
+    }
+    char brief[PW_KERNEL_NAME_SHORT];
+    struct pw_text label = {0};
+    pw_kernel_name_short(name, brief, sizeof brief);
+    pw_text_print(&label, "kernel %s, %zu of %zu launch%s: cycles", brief, differing, launches,
+                  pw_counted(launches, "", "es"));
+    show_row(c, label.bytes ? label.bytes : "", cycles);
+    c->table.bytes.failed |= label.failed;
+    pw_text_free(&label);
+    for (size_t i = 0; i < c->count; i++)
+        json_decref(sums[i]);
+}
+
+/* Launches are compared one by one and shown by kernel, the first of those that differ. */
+static void compare_kernels(struct comparison *c)
+{
+    enum { MOST_KERNELS = 20 };
+    row files = {0}, arrays = {0}, windows = {0};
+    json_t *differing = json_object(); /* how many launches, by name */
+    roots(c, files);
+    members(c, files, "kernels", arrays);
+    size_t rows = most_rows(c, arrays), shown = 0;
+    for (size_t i = 0; i < rows; i++) {
+        const char *name = NULL;
+        for (size_t k = 0; k < c->count; k++) {
+            windows[k] = json_array_get(arrays[k], i);
+            const char *own = json_string_value(json_object_get(windows[k], "kernel"));
+            name = name || !own ? name : own;
+        }
+        if (all_same(c, windows)) {
+            c->same++;
+            continue;
+        }
+        c->different++;
+        name = name ? name : "?";
+        json_int_t before = json_integer_value(json_object_get(differing, name));
+        c->table.bytes.failed |= json_object_set_new(differing, name, json_integer(before + 1)) != 0;
+    }
+    const char *name;
+    json_t *count;
+    json_object_foreach(differing, name, count)
+    {
+        if (shown++ < MOST_KERNELS)
+            compare_kernel(c, arrays, name, (size_t)json_integer_value(count));
+    }
+    if (shown > MOST_KERNELS) {
+        pw_table_print(&c->table, "… and %zu more kernel%s", shown - MOST_KERNELS, pw_plural(shown - MOST_KERNELS));
+        for (size_t i = 1; i < c->table.columns; i++)
+            pw_table_cell(&c->table, "");
+    }
+    json_decref(differing);
+}
+
+/* Intervals are too many to list: how many rows differ. */
+static void compare_intervals(struct comparison *c)
 {
     row files = {0}, arrays = {0}, windows = {0};
     roots(c, files);
-    members(c, files, member, arrays);
+    members(c, files, "intervals", arrays);
     size_t rows = most_rows(c, arrays), differing = 0;
     for (size_t i = 0; i < rows; i++) {
         for (size_t k = 0; k < c->count; k++)
@@ -239,7 +313,7 @@ static void compare_windows(struct comparison *c, const char *member)
     }
     c->different++;
     start_row(c);
-    pw_table_print(&c->table, "%s (%zu %s)", member, differing, differing == 1 ? "row differs" : "rows differ");
+    pw_table_print(&c->table, "intervals (%zu %s)", differing, differing == 1 ? "row differs" : "rows differ");
     for (size_t i = 0; i < c->count; i++) {
         size_t count = json_array_size(arrays[i]);
         pw_table_print(&c->table, "%zu %s", count, count == 1 ? "row" : "rows");
@@ -335,8 +409,8 @@ static void compare_all(struct comparison *c)
         compare_member(c, totals[i]);
     compare_rows(c, "apps", "app", "name"); /* the names are the workload */
     compare_rows(c, "allocations", "allocation", "");
-    compare_windows(c, "kernels");
-    compare_windows(c, "intervals");
+    compare_kernels(c);
+    compare_intervals(c);
     open_section(c, "Metrics", true);
     members(c, files, "metrics", maps);
     compare_maps(c, "", maps, "");

@@ -1,10 +1,11 @@
-/* A result as one JSON object, schema 1 (docs/results.md).
+/* A result as one JSON object (docs/results.md).
  *
  * Members come in a fixed order, one metric per line, numbers as the shortest decimals that read back the same: two
  * runs of the same inputs give the same bytes up to "host", which stands last, and a text diff of two files is
- * readable. The command stands in "host", since it names files that need not be the same. Kernel and interval rows are
- * arrays parallel to "window_metrics", since repeating eighty names in each of a million rows would make most of the
- * file. */
+ * readable. The command stands in "host", since it names files that need not be the same. Rows of launches name their
+ * metrics. Those of intervals are arrays parallel to "window_metrics", since repeating a hundred names in each of a
+ * million rows would make most of the file. */
+#include "exp/format/kernel_name.h"
 #include "exp/format/result.h"
 #include "uvm/allocation.h"
 
@@ -161,26 +162,60 @@ static void add_identities(const struct pw_result *r, struct pw_text *out)
     pw_text_add(out, "\n  ],\n");
 }
 
-static void add_windows(const struct pw_result *r, const char *member, const struct pw_window *windows, size_t count,
-                        struct pw_text *out)
+static void add_span(const struct pw_window *w, struct pw_text *out)
 {
-    if (!count)
+    add_integer(out, "first_cycle", w->first_cycle);
+    pw_text_add(out, ", ");
+    add_integer(out, "outer_cycle", w->outer_cycle);
+}
+
+static void add_kernels(const struct pw_result *r, struct pw_text *out)
+{
+    if (!r->kernel_count)
         return;
-    pw_text_print(out, "  \"%s\": [", member);
-    for (size_t i = 0; i < count; i++) {
-        const struct pw_window *w = &windows[i];
+    pw_text_add(out, "  \"kernels\": [");
+    for (size_t i = 0; i < r->kernel_count; i++) {
+        const struct pw_window *w = &r->kernels[i];
+        char brief[PW_KERNEL_NAME_SHORT];
+        pw_kernel_name_short(w->name, brief, sizeof brief);
         pw_text_print(out, "%s    {", between(i));
-        if (w->name) { /* a kernel is one application's; an interval is the whole GPU's */
-            add_string(out, "name", w->name);
-            pw_text_add(out, ", ");
-            add_integer(out, "app", w->app);
-            pw_text_add(out, ", ");
+        add_string(out, "kernel", w->name);
+        pw_text_add(out, ", ");
+        add_string(out, "short", brief);
+        pw_text_add(out, ", ");
+        add_integer(out, "launch", w->index);
+        pw_text_add(out, ", ");
+        add_integer(out, "app", w->app);
+        pw_text_add(out, ", ");
+        add_span(w, out);
+        pw_text_add(out, ", ");
+        add_integer(out, "cycles", w->outer_cycle - w->first_cycle);
+        pw_text_add(out, ",\n     \"metrics\": {");
+        for (size_t k = 0; k < r->window_metric_count; k++) {
+            pw_text_add(out, k ? ", " : "");
+            add_real(out, r->window_metrics[k], w->values[k]);
         }
+        pw_text_add(out, "}}");
+    }
+    pw_text_add(out, "\n  ],\n");
+}
+
+static void add_intervals(const struct pw_result *r, struct pw_text *out)
+{
+    if (!r->interval_count)
+        return;
+    pw_text_add(out, "  \"window_metrics\": [");
+    for (size_t i = 0; i < r->window_metric_count; i++) {
+        pw_text_add(out, i ? ", " : "");
+        pw_text_json_string(out, r->window_metrics[i]);
+    }
+    pw_text_add(out, "],\n  \"intervals\": [");
+    for (size_t i = 0; i < r->interval_count; i++) {
+        const struct pw_window *w = &r->intervals[i];
+        pw_text_print(out, "%s    {", between(i));
         add_integer(out, "index", w->index);
         pw_text_add(out, ", ");
-        add_integer(out, "first_cycle", w->first_cycle);
-        pw_text_add(out, ", ");
-        add_integer(out, "outer_cycle", w->outer_cycle);
+        add_span(w, out);
         pw_text_add(out, ", \"values\": [");
         for (size_t k = 0; k < r->window_metric_count; k++) {
             pw_text_add(out, k ? ", " : "");
@@ -189,18 +224,6 @@ static void add_windows(const struct pw_result *r, const char *member, const str
         pw_text_add(out, "]}");
     }
     pw_text_add(out, "\n  ],\n");
-}
-
-static void add_window_metrics(const struct pw_result *r, struct pw_text *out)
-{
-    if (!r->kernel_count && !r->interval_count)
-        return;
-    pw_text_add(out, "  \"window_metrics\": [");
-    for (size_t i = 0; i < r->window_metric_count; i++) {
-        pw_text_add(out, i ? ", " : "");
-        pw_text_json_string(out, r->window_metrics[i]);
-    }
-    pw_text_add(out, "],\n");
 }
 
 /* How the run was asked for, as far as neither options nor applications say it. */
@@ -253,9 +276,8 @@ void pw_result_json(const struct pw_result *r, struct pw_text *out)
     add_breakdown(r, out);
     add_metrics(r, out);
     add_identities(r, out);
-    add_window_metrics(r, out);
-    add_windows(r, "kernels", r->kernels, r->kernel_count, out);
-    add_windows(r, "intervals", r->intervals, r->interval_count, out);
+    add_kernels(r, out);
+    add_intervals(r, out);
     add_made(&r->made, out);
     pw_text_add(out, "  \"host\": {\n    ");
     if (r->made.command) {

@@ -2,6 +2,7 @@
  * bounds depth), and every member that is looked at later is checked for its type. */
 #include "exp/format/result_load.h"
 
+#include "exp/format/kernel_name.h"
 #include "exp/format/result.h"
 
 #include <errno.h>
@@ -101,9 +102,9 @@ static enum pw_status check_result(const char *path, const json_t *root, struct 
     const json_t *schema = json_object_get(root, "schema");
     if (!json_is_integer(schema))
         return pw_fail(err, PW_USER_ERROR, "%s: is no result of pagewalk run: it has no \"schema\"", path);
-    if (json_integer_value(schema) != PW_RESULT_SCHEMA)
-        return pw_fail(err, PW_USER_ERROR, "%s: has schema %lld; this version reads schema %d", path,
-                       (long long)json_integer_value(schema), PW_RESULT_SCHEMA);
+    if (json_integer_value(schema) != PW_RESULT_SCHEMA && json_integer_value(schema) != PW_RESULT_SCHEMA_ARRAYS)
+        return pw_fail(err, PW_USER_ERROR, "%s: has schema %lld; this version reads schemas %d and %d", path,
+                       (long long)json_integer_value(schema), PW_RESULT_SCHEMA_ARRAYS, PW_RESULT_SCHEMA);
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         if (!json_is_string(json_object_get(root, strings[i])))
             return pw_fail(err, PW_USER_ERROR, "%s: is no result of pagewalk run: it has no string \"%s\"", path,
@@ -120,6 +121,42 @@ static enum pw_status check_result(const char *path, const json_t *root, struct 
     status = status == PW_OK ? check_array(path, root, "identities", true, err) : status;
     status = status == PW_OK ? check_array(path, root, "kernels", false, err) : status;
     return status == PW_OK ? check_array(path, root, "intervals", false, err) : status;
+}
+
+/* A row of a launch as schema 1 had it, in the form of schema 2; NULL without memory. */
+static json_t *named_row(const json_t *row, const json_t *names)
+{
+    json_int_t first = json_integer_value(json_object_get(row, "first_cycle"));
+    json_int_t outer = json_integer_value(json_object_get(row, "outer_cycle"));
+    const json_t *name = json_object_get(row, "name"), *values = json_object_get(row, "values");
+    char brief[PW_KERNEL_NAME_SHORT];
+    pw_kernel_name_short(json_is_string(name) ? json_string_value(name) : "", brief, sizeof brief);
+    json_t *metrics = json_object();
+    for (size_t i = 0; metrics && i < json_array_size(values); i++) {
+        const json_t *metric = json_array_get(names, i);
+        if (json_is_string(metric))
+            json_object_set(metrics, json_string_value(metric), json_array_get(values, i));
+    }
+    uint64_t cycles = (uint64_t)outer - (uint64_t)first; /* as the file has them: perhaps nonsense */
+    return json_pack("{s:O?, s:s, s:O?, s:O?, s:O?, s:O?, s:I, s:o}", "kernel", name, "short", brief, "launch",
+                     json_object_get(row, "index"), "app", json_object_get(row, "app"), "first_cycle",
+                     json_object_get(row, "first_cycle"), "outer_cycle", json_object_get(row, "outer_cycle"), "cycles",
+                     (json_int_t)cycles, "metrics", metrics);
+}
+
+/* Gives an older result the form of the present schema. */
+static enum pw_status upgrade(json_t *root, struct pw_error *err)
+{
+    json_t *kernels = json_object_get(root, "kernels");
+    if (json_integer_value(json_object_get(root, "schema")) == PW_RESULT_SCHEMA)
+        return PW_OK;
+    for (size_t i = 0; i < json_array_size(kernels); i++) {
+        json_t *row = named_row(json_array_get(kernels, i), json_object_get(root, "window_metrics"));
+        if (!row)
+            return pw_fail_memory(err, "an older result");
+        json_array_set_new(kernels, i, row);
+    }
+    return PW_OK;
 }
 
 enum pw_status pw_result_load(const char *path, json_t **out, struct pw_error *err)
@@ -139,6 +176,7 @@ enum pw_status pw_result_load(const char *path, json_t **out, struct pw_error *e
         goto out;
     }
     status = check_result(path, *out, err);
+    status = status == PW_OK ? upgrade(*out, err) : status;
 out:
     pw_text_free(&text);
     return status;

@@ -1,208 +1,12 @@
-/* A result for people: applications first, where their warps' time went if that was asked for, then the cost of
- * translation, then unit by unit along the way of an access.
- *
- * Rows carry the metrics' own names, so that what is read here can be looked up, set beside another run or found in
- * the JSON. Hit rates and the cost of translation are derived here and stand in no file: they follow from the metrics.
- * With one application its own column would repeat the machine's and is left out, as is a unit in which nothing
- * happened. Without an L2 TLB what its miss registers merge is shown with the page walks. */
+/* A result for people: applications first, where their warps' time went if that was asked for, then what tells most or
+ * every metric, and kernels if they were asked for. */
 #include "exp/format/result.h"
+#include "exp/format/scope_table.h"
 #include "exp/format/table.h"
-#include "sim/scope.h"
 #include "sim/types.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { SCOPE_CAPACITY = 24, MAX_SCOPES = PW_TABLE_MAX_COLUMNS - 2, NAME_CAPACITY = 128 };
-
-struct view {
-    const struct pw_result *result;
-    size_t scope_count;
-    char scopes[MAX_SCOPES][SCOPE_CAPACITY]; /* "gpu0", "app1" */
-    struct pw_table table;
-    bool l2_tlb; /* there is one */
-};
-
-static const struct {
-    const char *component, *title;
-} sections[] = {
-    {"sm", "SMs"},
-    {"l1_tlb", "L1 TLB"},
-    {"l2_tlb", "L2 TLB"},
-    {"walk", "Page walks"},
-    {"pwc", "Page walk cache"},
-    {"l1d", "L1 data cache"},
-    {"l2", "L2 cache"},
-    {"dram", "DRAM"},
-    {"page", "Pages"},
-    {"mem", "Memory"},
-    {"uvm", "Demand paging"},
-    {"link", "Links"},
-    {"route", "Walk routing"},
-    {"warp", NULL}, /* has its own table */
-    {NULL, "Other"},
-};
-
-static void find_scopes(struct view *v)
-{
-    const struct pw_result *r = v->result;
-    for (size_t i = 0; i < r->metric_count; i++) {
-        const char *name = r->metrics[i].name;
-        size_t length = strcspn(name, ".");
-        if (!name[length] || length >= SCOPE_CAPACITY || (r->app_count == 1 && pw_scope_is_app(name)))
-            continue;
-        size_t k = 0;
-        while (k < v->scope_count && (strncmp(v->scopes[k], name, length) != 0 || v->scopes[k][length]))
-            k++;
-        if (k == v->scope_count && k < MAX_SCOPES)
-            snprintf(v->scopes[v->scope_count++], SCOPE_CAPACITY, "%.*s", (int)length, name);
-    }
-}
-
-/* The metric `name` (without scope) in scope `scope`, or NULL. */
-static const struct pw_metric *find(const struct view *v, size_t scope, const char *name)
-{
-    size_t length = strlen(v->scopes[scope]);
-    for (size_t i = 0; i < v->result->metric_count; i++) {
-        const struct pw_metric *m = &v->result->metrics[i];
-        if (strncmp(m->name, v->scopes[scope], length) == 0 && m->name[length] == '.' &&
-            strcmp(m->name + length + 1, name) == 0)
-            return m;
-    }
-    return NULL;
-}
-
-static double value(const struct view *v, size_t scope, const char *name)
-{
-    const struct pw_metric *m = find(v, scope, name);
-    return m ? m->real : 0;
-}
-
-static bool exists(const struct view *v, const char *name)
-{
-    for (size_t scope = 0; scope < v->scope_count; scope++)
-        if (find(v, scope, name))
-            return true;
-    return false;
-}
-
-static bool is_bytes(const struct pw_metric *m)
-{
-    return m->unit && strcmp(m->unit, "bytes") == 0;
-}
-
-static void metric_row(struct view *v, const char *name)
-{
-    const char *unit = "";
-    pw_table_cell(&v->table, name);
-    for (size_t scope = 0; scope < v->scope_count; scope++) {
-        const struct pw_metric *m = find(v, scope, name);
-        char number[PW_NUMBER_CAPACITY] = "";
-        if (m && is_bytes(m))
-            pw_format_bytes(number, m->real);
-        else if (m && m->is_integer)
-            pw_format_integer(number, m->integer);
-        else if (m)
-            pw_format_real(number, m->real);
-        pw_table_cell(&v->table, number);
-        if (m && m->unit && !is_bytes(m))
-            unit = m->unit;
-    }
-    pw_table_cell(&v->table, unit);
-}
-
-/* scale * (numerator - subtrahend) / (denominator + addend); subtrahend and addend may be NULL. */
-struct quotient {
-    const char *label, *unit;
-    double scale;
-    const char *numerator, *subtrahend, *denominator, *addend;
-};
-
-static void quotient_row(struct view *v, const struct quotient *q)
-{
-    if (!exists(v, q->numerator) || !exists(v, q->denominator))
-        return;
-    pw_table_cell(&v->table, q->label);
-    for (size_t scope = 0; scope < v->scope_count; scope++) {
-        double above = value(v, scope, q->numerator) - (q->subtrahend ? value(v, scope, q->subtrahend) : 0);
-        double below = value(v, scope, q->denominator) + (q->addend ? value(v, scope, q->addend) : 0);
-        char number[PW_NUMBER_CAPACITY] = "-";
-        if (below > 0)
-            pw_format_real(number, q->scale * above / below);
-        pw_table_cell(&v->table, number);
-    }
-    pw_table_cell(&v->table, q->unit);
-}
-
-/* After "X.hits": its share of "X.lookups" or "X.accesses"; after "dram.row_hits": of all reads and writes. */
-static void hit_rate_row(struct view *v, const char *name)
-{
-    if (strcmp(name, "dram.row_hits") == 0) {
-        quotient_row(v, &(struct quotient){"dram row hit rate", "%", 100, name, NULL, "dram.reads", "dram.writes"});
-        return;
-    }
-    const char *point = strrchr(name, '.');
-    if (!point || strcmp(point, ".hits") != 0)
-        return;
-    static const char *const bases[] = {"lookups", "accesses"};
-    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
-        char base[NAME_CAPACITY], label[NAME_CAPACITY];
-        snprintf(base, sizeof base, "%.*s.%s", (int)(point - name), name, bases[i]);
-        snprintf(label, sizeof label, "%.*s hit rate", (int)(point - name), name);
-        quotient_row(v, &(struct quotient){label, "%", 100, name, NULL, base, NULL});
-    }
-}
-
-static void cost_section(struct view *v)
-{
-    static const struct quotient rows[] = {
-        {"L1 TLB misses per 1,000 warp instructions", "", 1000, "l1_tlb.lookups", "l1_tlb.hits", "sm.issued", NULL},
-        {"L2 TLB misses per 1,000 warp instructions", "", 1000, "l2_tlb.lookups", "l2_tlb.hits", "sm.issued", NULL},
-        {"page walks per 1,000 warp instructions", "", 1000, "walk.count", NULL, "sm.issued", NULL},
-        {"page tables' share of DRAM traffic", "%", 100, "dram.translation.bytes", NULL, "dram.bytes", NULL},
-    };
-    pw_table_heading(&v->table, "Cost of translation (`pagewalk compare` sets it against an ideal TLB)");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (v->l2_tlb || strcmp(rows[i].numerator, "l2_tlb.lookups") != 0)
-            quotient_row(v, &rows[i]);
-}
-
-static bool in_section(const struct view *v, const char *name, size_t section)
-{
-    if (!v->l2_tlb && strncmp(name, "l2_tlb.", 7) == 0)
-        name = strcmp(name, "l2_tlb.mshr_merges") == 0 ? "walk" : "warp"; /* the others count nothing */
-    size_t length = strcspn(name, ".");
-    for (size_t i = 0; sections[i].component; i++)
-        if (strncmp(sections[i].component, name, length) == 0 && !sections[i].component[length])
-            return i == section;
-    return !sections[section].component;
-}
-
-/* Metrics in the order of the first scope that has them, each once. */
-static void unit_section(struct view *v, size_t section)
-{
-    const struct pw_result *r = v->result;
-    bool happened = false;
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass && !happened)
-            return;
-        if (pass)
-            pw_table_heading(&v->table, sections[section].title);
-        for (size_t i = 0; i < r->metric_count; i++) {
-            const char *point = strchr(r->metrics[i].name, '.');
-            if (!point || !in_section(v, point + 1, section))
-                continue;
-            happened |= r->metrics[i].real != 0;
-            size_t first = 0;
-            while (first < v->scope_count && !find(v, first, point + 1))
-                first++;
-            if (pass && first < v->scope_count && find(v, first, point + 1) == &r->metrics[i]) {
-                metric_row(v, point + 1);
-                hit_rate_row(v, point + 1);
-            }
-        }
-    }
-}
 
 bool pw_result_has_l2_tlb(const struct pw_result *r)
 {
@@ -252,12 +56,12 @@ static void app_section(const struct pw_result *r, struct pw_text *out)
         app_row(&r->apps[i], alone, pw_decimals(ipc, count), &t);
     pw_table_finish(&t, out);
     if (alone)
-        pw_text_print(out, "  weighted speedup %.3f, IPC throughput %.2f, unfairness %.3f\n\n", r->weighted_speedup,
+        pw_text_print(out, "  weighted speedup %.3f, IPC throughput %.2f, unfairness %.3f\n", r->weighted_speedup,
                       r->ipc_throughput, r->unfairness);
 }
 
 /* How the run was asked for, where a number cannot be understood without it. */
-static void header(const struct pw_result *r, struct pw_text *out)
+static void header(const struct pw_result *r, bool all, struct pw_text *out)
 {
     const struct pw_made *m = &r->made;
     char number[PW_NUMBER_CAPACITY];
@@ -269,7 +73,7 @@ static void header(const struct pw_result *r, struct pw_text *out)
     if (m->core_version)
         pw_text_print(out, ", pagewalk %s", m->core_version);
     pw_text_add(out, "\n");
-    if (m->command) {
+    if (all && m->command) {
         pw_text_add(out, "command: ");
         pw_text_printable(out, m->command);
         pw_text_add(out, "\n");
@@ -290,7 +94,23 @@ static void header(const struct pw_result *r, struct pw_text *out)
     }
 }
 
-static void summary(const struct pw_result *r, struct pw_text *out)
+/* What was checked: identities between counters, of which one that does not hold fails the run, and results. */
+static void add_checks(const struct pw_result *r, unsigned checks, bool all, struct pw_text *out)
+{
+    size_t holding = 0;
+    for (size_t i = 0; i < r->identity_count; i++)
+        holding += r->identities[i].holds;
+    bool identities = all || holding < r->identity_count;
+    if (identities)
+        pw_text_print(out, "%zu of %zu identities hold", holding, r->identity_count);
+    if (checks)
+        pw_text_print(out, "%s%u check%s of the workload's result %s", identities ? ", " : "", checks,
+                      pw_plural(checks), pw_counted(checks, "holds", "hold"));
+    if (identities || checks)
+        pw_text_add(out, "\n");
+}
+
+static void summary(const struct pw_result *r, bool all, struct pw_text *out)
 {
     char cycles[PW_NUMBER_CAPACITY], speed[PW_NUMBER_CAPACITY], memory[PW_NUMBER_CAPACITY];
     uint64_t instructions = 0;
@@ -299,54 +119,37 @@ static void summary(const struct pw_result *r, struct pw_text *out)
         instructions += r->apps[i].warp_instructions;
         checks += r->apps[i].checks;
     }
-    header(r, out);
+    header(r, all, out);
     pw_format_integer(cycles, r->cycles);
     pw_format_short(speed, r->wall_seconds > 0 ? (double)instructions / r->wall_seconds : 0);
     pw_format_bytes(memory, (double)r->peak_rss_bytes);
     pw_text_print(out, "%s cycles (%.1f us) simulated in %.2f s: %s warp instructions/s, %s of memory\n", cycles,
                   r->nanoseconds / 1000, r->wall_seconds, speed, memory);
-    size_t holding = 0;
-    for (size_t i = 0; i < r->identity_count; i++)
-        holding += r->identities[i].holds;
-    pw_text_print(out, "%zu of %zu identities hold", holding, r->identity_count);
-    if (checks)
-        pw_text_print(out, ", %u check%s of the workload's result %s", checks, pw_plural(checks),
-                      pw_counted(checks, "holds", "hold"));
-    pw_text_add(out, "\n\n");
+    add_checks(r, checks, all, out);
+    pw_result_memory_line(r, out);
+    pw_text_add(out, "\n");
 }
 
-void pw_result_table(const struct pw_result *r, struct pw_text *out)
+void pw_result_table(const struct pw_result *r, const struct pw_result_view *view, struct pw_text *out)
 {
-    struct view v = {.result = r, .l2_tlb = pw_result_has_l2_tlb(r)};
     struct pw_text header = {0};
-    summary(r, &header);
+    summary(r, view->all, &header);
     pw_text_prose(out, 0, 2, header.bytes ? header.bytes : "");
     out->failed |= header.failed;
     pw_text_free(&header);
     app_section(r, out);
     pw_breakdown_table(r, out);
-    find_scopes(&v);
-    v.table = (struct pw_table){.columns = v.scope_count + 2, .align = "lr", .indent = "  "};
-    /* The unit stands left, right after its number. */
-    char align[PW_TABLE_MAX_COLUMNS + 1];
-    memset(align, 'r', sizeof align);
-    align[0] = align[v.scope_count + 1] = 'l';
-    align[v.scope_count + 2] = '\0';
-    v.table.align = align;
-    if (v.scope_count > 1) {
-        pw_table_cell(&v.table, "");
-        for (size_t i = 0; i < v.scope_count; i++)
-            pw_table_cell(&v.table, v.scopes[i]);
-        pw_table_cell(&v.table, "");
+    pw_text_add(out, "\n");
+    if (view->all)
+        pw_result_units(r, out);
+    else
+        pw_result_brief(r, out);
+    if (view->all && r->allocation_count) {
+        pw_text_add(out, "\n");
+        pw_allocation_table(r->allocations, r->allocation_count, "Allocations (pages of 4 KiB)", out);
     }
-    cost_section(&v);
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        if (sections[i].title)
-            unit_section(&v, i);
-    pw_text_add(out, "\n");
-    pw_table_finish(&v.table, out);
-    if (!r->allocation_count)
-        return;
-    pw_text_add(out, "\n");
-    pw_allocation_table(r->allocations, r->allocation_count, "Allocations (pages of 4 KiB)", out);
+    if (view->kernels) {
+        pw_text_add(out, "\n");
+        pw_kernel_table(r, view->kernels, view->full_names, out);
+    }
 }

@@ -2,10 +2,12 @@
  * of one cell that starts with PW_TABLE_HEADING. How they are laid out is in table_layout.c. */
 #include "exp/format/table.h"
 
+#include "exp/format/kernel_name.h"
 #include "sim/c_locale.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CELL_CAPACITY = 512 };
@@ -26,6 +28,19 @@ void pw_table_cell_printable(struct pw_table *t, const char *string)
 {
     pw_text_printable(&t->bytes, string);
     end_cell(t);
+}
+
+void pw_table_kernel(struct pw_table *t, const char *name, bool full)
+{
+    char brief[PW_KERNEL_NAME_SHORT];
+    char *whole = full ? malloc(PW_KERNEL_NAME_FULL) : NULL;
+    if (whole)
+        pw_kernel_name_full(name, whole, PW_KERNEL_NAME_FULL);
+    else
+        pw_kernel_name_short(name, brief, sizeof brief);
+    t->bytes.failed |= full && !whole;
+    pw_table_cell(t, whole ? whole : brief);
+    free(whole);
 }
 
 void pw_table_print(struct pw_table *t, const char *format, ...)

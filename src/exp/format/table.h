@@ -21,6 +21,8 @@ struct pw_table {
 void pw_table_cell(struct pw_table *t, const char *string);
 /* A cell from a file that is not trusted. */
 void pw_table_cell_printable(struct pw_table *t, const char *string);
+/* The name of a kernel, short or in full (kernel_name.h). */
+void pw_table_kernel(struct pw_table *t, const char *name, bool full);
 /* "1,234", "1.50 MiB", "8 x 8": only as many dimensions as are more than 1. */
 void pw_table_integer(struct pw_table *t, uint64_t value);
 void pw_table_bytes(struct pw_table *t, uint64_t value);

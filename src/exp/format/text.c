@@ -115,17 +115,21 @@ void pw_text_json_string(struct pw_text *t, const char *string)
 
 void pw_text_csv_field(struct pw_text *t, const char *string)
 {
-    if (!string[strcspn(string, ",\"\r\n")]) {
-        pw_text_add(t, string);
+    if (!string[strcspn(string, ",\"")]) {
+        pw_text_printable(t, string);
         return;
     }
+    struct pw_text printable = {0};
+    pw_text_printable(&printable, string);
+    t->failed |= printable.failed;
     pw_text_add(t, "\"");
-    for (const char *s = string; *s; s++) {
-        if (*s == '"')
+    for (size_t i = 0; i < printable.length; i++) {
+        if (printable.bytes[i] == '"')
             pw_text_add(t, "\"");
-        pw_text_append(t, s, 1);
+        pw_text_append(t, &printable.bytes[i], 1);
     }
     pw_text_add(t, "\"");
+    pw_text_free(&printable);
 }
 
 void pw_text_printable(struct pw_text *t, const char *string)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char *lock_path(const char *store_path)
@@ -17,7 +18,7 @@ bool pw_lease_take(const char *store_path, uint64_t run_hash, struct pw_lease *o
 {
     out->fd = -1;
     char *path = lock_path(store_path);
-    int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666) : -1;
     free(path);
     if (fd < 0)
         return true;
@@ -40,8 +41,9 @@ void pw_lease_drop(struct pw_lease *lease)
 
 void pw_lease_tidy(const char *store_path)
 {
+    struct stat info;
     char *path = lock_path(store_path);
-    if (path)
+    if (path && lstat(path, &info) == 0 && S_ISREG(info.st_mode) && !info.st_size)
         unlink(path);
     free(path);
 }

@@ -3,7 +3,8 @@
  * Each run is one byte of a file beside the store, chosen by a hash of the run's inputs, and its holder locks that byte
  * through an open file description, so the kernel lets go of it however the holder ends. Leases save work and guard
  * nothing: two processes that do the same run add the same result. So where a file system knows no locks every lease is
- * granted, and the file may be removed at any time. */
+ * granted, and the file may be removed at any time. It is empty. A link in its place is not followed, since it could
+ * lead anywhere, and anything but an empty file is not removed. */
 #ifndef PW_EXP_LEASE_H
 #define PW_EXP_LEASE_H
 

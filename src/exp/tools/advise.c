@@ -176,8 +176,9 @@ static enum pw_status read_footprint(struct pw_advice *a, struct pw_error *err)
     a->allocated = metric(a->references[0].run, "mem.allocated_bytes");
     a->footprint = ceil((a->allocated + rounding(a->references[0].run)) / PW_ADVICE_PAGE_BYTES) * PW_ADVICE_PAGE_BYTES;
     a->touched = metric(a->references[0].run, "mem.touched_bytes");
-    if (!(a->allocated > 0))
-        return pw_fail(err, PW_USER_ERROR, "%s allocates no memory", a->spec.workload);
+    a->working_set = fmin(a->touched, a->footprint);
+    if (!(a->working_set > 0))
+        return pw_fail(err, PW_USER_ERROR, "%s touches no memory", a->spec.workload);
     return PW_OK;
 }
 
@@ -193,10 +194,10 @@ static void place_sizes(struct pw_advice *a)
     size_t count = a->spec.memory_count, kept = 0;
     for (size_t i = 0; i < count; i++) {
         const struct pw_advice_wish *w = &a->private->wishes[i];
-        double bytes = w->is_share ? a->footprint * w->share / 100 : (double)w->bytes;
+        double bytes = w->is_share ? a->working_set * w->share / 100 : (double)w->bytes;
         double pages = fmax(1, floor(bytes / PW_ADVICE_PAGE_BYTES));
         a->memories[i] = (struct pw_advice_memory){(uint64_t)pages * PW_ADVICE_PAGE_BYTES,
-                                                   pages * PW_ADVICE_PAGE_BYTES / a->footprint};
+                                                   pages * PW_ADVICE_PAGE_BYTES / a->working_set};
     }
     qsort(a->memories, count, sizeof *a->memories, by_falling_size);
     for (size_t i = 0; i < count; i++)

@@ -1,6 +1,6 @@
 /* Advice on device memory: how much a program needs, what it costs to have less, and which CUDA calls help.
  *
- * The policy in use first runs with all the memory that the machine has. From this run the footprint is known, and
+ * The policy in use first runs with all the memory that the machine has. From this run the working set is known, and
  * sizes that are shares of it become bytes; then the policy runs at every size. A size that holds all the pages which
  * came in the run with all memory would give the same run, since nothing ever had to leave: that run stands for it.
  * Then calls are tried (exp/tools/advise_search.h): at each size that was asked for, where none was at the largest one
@@ -25,7 +25,7 @@ struct pw_advice_outlook {
 struct pw_advice_spec {
     const char *workload, *machine;
     const char *const *designs;  /* that page on demand; the first is the one in use */
-    const char *const *memories; /* "8GB"; "80%" of the footprint. None: PW_ADVICE_SHARES */
+    const char *const *memories; /* "8GB"; "80%" of the working set. None: PW_ADVICE_SHARES */
     const char *const *sets;
     size_t design_count, memory_count, set_count;
     size_t tries; /* of CUDA calls, at most, at one size; 0: none */
@@ -49,7 +49,7 @@ struct pw_advice_point {
 
 struct pw_advice_memory {
     uint64_t bytes;
-    double share; /* of the footprint */
+    double share; /* of the working set */
 };
 
 /* All allocations of one name: advice is by name. */
@@ -75,6 +75,7 @@ struct pw_advice {
     struct pw_advice_spec spec; /* the caller's */
     double allocated, touched;  /* bytes: allocated at once, and of the pages that were accessed */
     double footprint;           /* what is allocated, in whole pages */
+    double working_set;         /* what is touched, at most the footprint: sizes are shares of it */
     bool default_sizes;
     size_t memory_count;
     struct pw_advice_memory *memories;  /* falling */

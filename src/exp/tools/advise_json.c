@@ -212,7 +212,7 @@ void pw_advice_json(const struct pw_advice *a, struct pw_text *out)
     pw_text_json_string(out, a->spec.machine);
     pw_text_print(out, ",\n  \"seed\": %llu,\n  \"allocated_bytes\": %.0f,\n  \"touched_bytes\": %.0f",
                   (unsigned long long)a->spec.seed, a->allocated, a->touched);
-    pw_text_print(out, ",\n  \"footprint_bytes\": %.0f", a->footprint);
+    pw_text_print(out, ",\n  \"footprint_bytes\": %.0f,\n  \"working_set_bytes\": %.0f", a->footprint, a->working_set);
     json_need(a, out);
     pw_text_add(out, ",\n  \"points\": [");
     for (size_t d = 0; d < a->spec.design_count; d++) {

@@ -35,7 +35,7 @@ static void curve(const struct pw_advice *a, struct pw_text *out)
     char text[PW_ADVICE_TEXT_CAPACITY];
     pw_table_heading(&t, "Time, as a multiple of the fastest with all memory");
     pw_table_cell(&t, "device memory");
-    pw_table_cell(&t, "footprint");
+    pw_table_cell(&t, "working set");
     for (size_t d = 0; d < designs; d++) {
         pw_table_cell_printable(&t, a->spec.designs[d]);
         if (d == 0 && a->trial_count)

@@ -1,220 +1,88 @@
-/* A comparison for people: workload by workload, a row for each combination of what varies, then means.
+/* A comparison for people.
  *
- * What is the same in all rows is said once, above. Where everything does not fit beside one another, the shares of
- * warps' time become a table of their own. A reference that no setting has changed, such as ideal-tlb under all sizes
- * of the L2 TLB, is one row and not one for each value. */
-#include "exp/format/table.h"
-#include "exp/tools/compare.h"
-#include "sim/c_locale.h"
+ * What is the same in all rows is said once, above. Where all columns do not fit beside one another, the shares of
+ * warps' time become a table of their own; where that is not enough hit rates and waits for translation do too, and in
+ * the end a table has as many columns as fit. */
+#include "exp/tools/compare_internal.h"
 
-#include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum part { NUMBERS = 1, SHARES = 2 };
+enum part { TIMES = 1, RATES = 2, SHARES = 4, WAITS = 8 };
 
-struct view {
-    const struct pw_compare *c;
-    unsigned parts; /* enum part */
-    bool shown[PW_COMPARE_MEASURE_COUNT];
-    struct pw_table table;
-};
-
-static bool varies(const struct pw_compare *c, size_t setting)
+static enum part part_of(struct pw_compare_column column)
 {
-    return c->settings[setting].value_count > 1;
+    switch (column.kind) {
+    case PW_COMPARE_SHARE:
+        return SHARES;
+    case PW_COMPARE_WAIT:
+        return WAITS;
+    case PW_COMPARE_L1_HITS:
+    case PW_COMPARE_L2_HITS:
+    case PW_COMPARE_WALKS:
+        return RATES;
+    default:
+        return TIMES;
+    }
 }
 
 /* A share that is 0 everywhere needs no column. */
-static void choose_measures(struct view *v)
+static bool is_shown(const struct pw_compare *c, struct pw_compare_column column)
 {
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++) {
-        bool share = m >= PW_COMPARE_FIRST_SHARE;
-        v->shown[m] = !share && v->parts & NUMBERS;
-        for (size_t row = 0; share && v->parts & SHARES && row < v->c->row_count; row++)
-            v->shown[m] |= pw_compare_measure(v->c, row, m) > 0;
-    }
-}
-
-static size_t count_columns(const struct view *v)
-{
-    const struct pw_compare *c = v->c;
-    size_t columns = 1 + (c->spec.machine_count > 1) + (c->spec.seed_count > 1);
-    for (size_t k = 0; k < c->setting_count; k++)
-        columns += varies(c, k);
-    if (v->parts & NUMBERS)
-        columns += 1 + c->spec.reference_count;
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++)
-        columns += v->shown[m];
-    return columns;
-}
-
-/* The two lines above the columns. */
-static void headings(struct view *v, bool above)
-{
-    const struct pw_compare *c = v->c;
-    struct pw_table *t = &v->table;
-    pw_table_cell(t, above ? "" : "design");
-    if (c->spec.machine_count > 1)
-        pw_table_cell(t, above ? "" : "machine");
-    for (size_t k = 0; k < c->setting_count; k++)
-        if (varies(c, k)) {
-            const char *key = c->settings[k].key, *point = strchr(key, '.');
-            if (above)
-                pw_table_print(t, "%.*s", point ? (int)(point - key) : 0, key);
-            else
-                pw_table_cell(t, point ? point + 1 : key);
-        }
-    if (c->spec.seed_count > 1)
-        pw_table_cell(t, above ? "" : "seed");
-    if (v->parts & NUMBERS) {
-        pw_table_cell(t, above ? "" : "cycles");
-        for (size_t i = 0; i < c->spec.reference_count; i++)
-            pw_table_cell_printable(t, above ? "slowdown" : c->spec.references[i]);
-    }
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++)
-        if (v->shown[m])
-            pw_table_cell(t, above ? pw_compare_measures[m].above : pw_compare_measures[m].below);
-}
-
-static void number_cell(struct pw_table *t, double value, const char *format)
-{
-    char number[PW_NUMBER_CAPACITY] = "-";
-    if (isfinite(value) && value >= 1000)
-        pw_format_real(number, value);
-    else if (isfinite(value))
-        pw_c_snprintf(number, sizeof number, format, value);
-    pw_table_cell(t, number);
-}
-
-/* `merged`: the row stands for all values of the settings. */
-static void name_cells(struct view *v, const struct pw_compare_place *p, bool merged)
-{
-    const struct pw_compare *c = v->c;
-    struct pw_table *t = &v->table;
-    pw_table_cell_printable(t, c->designs[p->design]);
-    if (c->spec.machine_count > 1)
-        pw_table_cell_printable(t, c->spec.machines[p->machine]);
-    for (size_t k = 0; k < c->setting_count; k++)
-        if (varies(c, k))
-            pw_table_cell_printable(t, merged ? "any" : pw_compare_value(c, p->values, k));
-    if (c->spec.seed_count > 1)
-        pw_table_print(t, "%llu", (unsigned long long)c->spec.seeds[p->seed]);
-}
-
-static void number_cells(struct view *v, size_t row)
-{
-    const struct pw_compare *c = v->c;
-    const struct pw_stored_run *run = c->runs[pw_compare_job(c, row)];
-    if (v->parts & NUMBERS) {
-        char cycles[PW_NUMBER_CAPACITY] = "failed";
-        if (run)
-            pw_format_integer(cycles, run->cycles);
-        pw_table_cell(&v->table, cycles);
-        for (size_t i = 0; i < c->spec.reference_count; i++)
-            number_cell(&v->table, pw_compare_slowdown(c, row, i), "%.2f");
-    }
-    for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++) {
-        double value = pw_compare_measure(c, row, m);
-        if (v->shown[m] && m == PW_COMPARE_WALKS)
-            number_cell(&v->table, value, "%.2f");
-        else if (v->shown[m])
-            number_cell(&v->table, 100 * value, "%.1f");
-    }
-}
-
-static bool is_asked_for(const struct pw_compare *c, size_t design)
-{
-    return design >= c->design_count - c->spec.design_count;
-}
-
-/* Whether a reference that nobody asked for as a design takes the same time under all values. */
-static bool is_merged(const struct pw_compare *c, struct pw_compare_place p)
-{
-    if (is_asked_for(c, p.design) || c->values_count == 1)
+    if (column.kind == PW_COMPARE_NANOSECONDS)
         return false;
-    const struct pw_stored_run *first = NULL;
-    for (p.values = 0; p.values < c->values_count; p.values++) {
-        const struct pw_stored_run *run = c->runs[pw_compare_job(c, pw_compare_row(c, &p))];
-        if (!run || (first && run->cycles != first->cycles))
-            return false;
-        first = run;
-    }
-    return true;
+    if (column.kind != PW_COMPARE_SHARE && column.kind != PW_COMPARE_WAIT)
+        return true;
+    for (size_t row = 0; row < c->row_count; row++)
+        if (pw_compare_number(c, row, column) > 0)
+            return true;
+    return false;
 }
 
-static void workload_rows(struct view *v, size_t workload)
+/* The columns of some parts; what translation costs is the first. */
+static size_t choose_columns(const struct pw_compare *c, unsigned parts, struct pw_compare_column *out)
 {
-    const struct pw_compare *c = v->c;
-    size_t each = c->row_count / c->spec.workload_count;
-    struct pw_text title = {0};
-    pw_text_printable(&title, c->spec.workloads[workload]);
-    pw_table_heading(&v->table, title.bytes ? title.bytes : "");
-    pw_text_free(&title);
-    for (size_t row = workload * each; row < (workload + 1) * each; row++) {
-        struct pw_compare_place p = pw_compare_place(c, row);
-        bool merged = is_merged(c, p);
-        if (merged && p.values > 0)
-            continue;
-        name_cells(v, &p, merged);
-        number_cells(v, row);
-    }
+    size_t count = 0;
+    for (int first = 1; first >= 0; first--)
+        for (size_t i = 0; i < c->column_count; i++)
+            if ((c->columns[i].kind == PW_COMPARE_DUE) == first && parts & part_of(c->columns[i]) &&
+                is_shown(c, c->columns[i]))
+                out[count++] = c->columns[i];
+    return count;
 }
 
-static void mean_rows(struct view *v)
-{
-    const struct pw_compare *c = v->c;
-    struct pw_table *t = &v->table;
-    char title[64];
-    snprintf(title, sizeof title, "geometric mean of %zu workloads", c->spec.workload_count);
-    pw_table_heading(t, title);
-    for (size_t row = 0; row < c->row_count / c->spec.workload_count; row++) {
-        struct pw_compare_place p = pw_compare_place(c, row);
-        if (!is_asked_for(c, p.design))
-            continue;
-        name_cells(v, &p, false);
-        pw_table_cell(t, "");
-        for (size_t i = 0; i < c->spec.reference_count; i++)
-            number_cell(t, pw_compare_mean_slowdown(c, row, i), "%.2f");
-        for (unsigned m = 0; m < PW_COMPARE_MEASURE_COUNT; m++)
-            if (v->shown[m])
-                pw_table_cell(t, "");
-    }
-}
-
-static void write_parts(const struct pw_compare *c, unsigned parts, struct pw_text *out)
-{
-    struct view v = {.c = c, .parts = parts, .table = {.align = "lr", .indent = "  "}};
-    choose_measures(&v);
-    v.table.columns = count_columns(&v);
-    if (v.table.columns > PW_TABLE_MAX_COLUMNS)
-        return;
-    headings(&v, true);
-    headings(&v, false);
-    for (size_t w = 0; w < c->spec.workload_count; w++)
-        workload_rows(&v, w);
-    if (c->spec.workload_count > 1 && c->spec.reference_count && parts & NUMBERS)
-        mean_rows(&v);
-    pw_table_finish(&v.table, out);
-}
-
-static void title(const struct pw_compare *c, struct pw_text *out)
+/* What is the same in all rows. */
+static void add_same(const struct pw_compare *c, struct pw_text *out)
 {
     struct pw_text same = {0};
     if (c->spec.machine_count == 1)
         pw_text_print(&same, "machine %s", c->spec.machines[0]);
     if (c->spec.seed_count == 1)
         pw_text_print(&same, "%sseed %llu", same.length ? ", " : "", (unsigned long long)c->spec.seeds[0]);
+    if (pw_compare_scatters(c))
+        pw_text_print(&same, "%s%zu seeds", same.length ? ", " : "", c->spec.seed_count);
     for (size_t k = 0; k < c->setting_count; k++)
-        if (!varies(c, k))
+        if (c->settings[k].value_count == 1)
             pw_text_print(&same, "%s%s=%s", same.length ? ", " : "", c->settings[k].key, c->settings[k].values[0]);
     if (same.length) {
         pw_text_printable(out, same.bytes);
         pw_text_add(out, "\n");
     }
     pw_text_free(&same);
+}
+
+static void title(const struct pw_compare *c, struct pw_text *out)
+{
+    add_same(c, out);
     if (c->spec.reference_count)
         pw_text_add(out, "slowdown: cycles divided by the cycles of that design with all else the same\n");
+    for (size_t i = 0; i < c->column_count; i++)
+        if (c->columns[i].kind == PW_COMPARE_DUE)
+            pw_text_add(out, "due to translation: the part of the cycles that ideal-tlb does not need\n");
+    if (c->spec.alone)
+        pw_text_add(out, "weighted speedup: sum of IPC / IPC alone; unfairness: largest IPC alone / IPC\n");
+    if (pw_compare_scatters(c))
+        pw_text_add(out, "±: 95% confidence interval of the mean over seeds (Student's t)\n");
     pw_text_add(out, "\n");
 }
 
@@ -235,20 +103,82 @@ static bool fits(const struct pw_text *t, size_t columns)
     return true;
 }
 
+/* Writes a table of these columns, under its title, if it is no wider than there is room, or if it `has_to`. */
+static bool write_columns(const struct pw_compare *c, const struct pw_compare_column *columns, size_t count,
+                          const char *heading, bool has_to, struct pw_text *out)
+{
+    struct pw_text table = {.width = has_to ? out->width : 0};
+    pw_compare_rows(c, columns, count, &table);
+    out->failed |= table.failed;
+    bool written = has_to || fits(&table, out->width ? out->width : PW_PROSE_COLUMNS);
+    if (written && table.bytes) {
+        bool first = out->length < 2 || !strcmp(out->bytes + out->length - 2, "\n\n");
+        pw_text_print(out, "%s%s%s", first ? "" : "\n", heading, table.bytes);
+    }
+    pw_text_free(&table);
+    return written;
+}
+
+/* As many columns as fit, and those that are left in further tables. */
+static void write_some(const struct pw_compare *c, const struct pw_compare_column *columns, size_t count,
+                       const char *heading, struct pw_text *out)
+{
+    while (count) {
+        size_t some = count;
+        while (!write_columns(c, columns, some, heading, some == 1, out))
+            some--;
+        columns += some;
+        count -= some;
+    }
+}
+
+/* Two parts in one table where that fits. */
+static void write_group(const struct pw_compare *c, unsigned first, unsigned second, const char *const *titles,
+                        struct pw_compare_column *columns, struct pw_text *out)
+{
+    size_t count = choose_columns(c, first | second, columns);
+    if (write_columns(c, columns, count, titles[0], false, out))
+        return;
+    count = choose_columns(c, first, columns);
+    write_some(c, columns, count, titles[0], out);
+    count = choose_columns(c, second, columns);
+    write_some(c, columns, count, titles[1], out);
+}
+
+/* Says of the marks that are there what they mean. */
+static void explain_marks(const struct pw_compare *c, struct pw_text *out)
+{
+    bool like_last = false, like_reference = false;
+    for (size_t row = 0; pw_compare_scatters(c) && row < c->row_count; row++)
+        for (size_t i = 0; i < c->column_count; i++) {
+            const char *mark = pw_compare_mark(c, row, c->columns[i]);
+            like_last |= !strcmp(mark, PW_COMPARE_LIKE_LAST);
+            like_reference |= !strcmp(mark, PW_COMPARE_LIKE_REFERENCE);
+        }
+    if (like_last || like_reference)
+        pw_text_add(out, "\n");
+    if (like_reference)
+        pw_text_add(out, PW_COMPARE_LIKE_REFERENCE " the difference from the reference lies within the interval\n");
+    if (like_last)
+        pw_text_add(out, PW_COMPARE_LIKE_LAST " the difference from the design before it lies within the interval\n");
+}
+
 void pw_compare_table(const struct pw_compare *c, struct pw_text *out)
 {
-    static const char shares[] = "Where the time of warps goes, %\n";
-    struct pw_text together = {0};
-    title(c, out);
-    write_parts(c, NUMBERS | SHARES, &together);
-    out->failed |= together.failed;
-    if (fits(&together, out->width ? out->width : PW_PROSE_COLUMNS)) {
-        pw_text_add(out, together.bytes ? together.bytes : "");
-    } else {
-        write_parts(c, NUMBERS, out);
-        pw_text_print(out, "\n%s", shares);
-        write_parts(c, SHARES, out);
+    static const char *const rates[] = {"", "TLBs and page walks\n"};
+    static const char *const shares[] = {"Where the time of warps goes, %\n", "Of that, waits for translation, %\n"};
+    struct pw_compare_column *columns = calloc(c->column_count + 1, sizeof *columns);
+    if (!columns) {
+        out->failed = true;
+        return;
     }
-    pw_text_free(&together);
+    title(c, out);
+    size_t count = choose_columns(c, TIMES | RATES | SHARES | WAITS, columns);
+    if (!out->failed && !write_columns(c, columns, count, "", false, out)) {
+        write_group(c, TIMES, RATES, rates, columns, out);
+        write_group(c, SHARES, WAITS, shares, columns, out);
+    }
+    explain_marks(c, out);
     pw_compare_notes(c, out);
+    free(columns);
 }

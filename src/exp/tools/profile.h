@@ -10,8 +10,8 @@ enum { PW_PROFILE_SCHEMA = 1 };
 /* One JSON object; the same bytes for the same inputs. */
 void pw_profile_json(const struct pw_profile *p, struct pw_text *out);
 
-/* Aligned tables with small bars. */
-void pw_profile_table(const struct pw_profile *p, struct pw_text *out);
+/* Aligned tables with small bars; with full names of kernels or short ones. */
+void pw_profile_table(const struct pw_profile *p, bool full_names, struct pw_text *out);
 
 /* Parts of JSON that listings have too: "a b" as ["a", "b"], what accesses an allocation as
  * members of its object, and a parameter as an object. */

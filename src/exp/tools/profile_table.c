@@ -110,7 +110,7 @@ static void add_allocations(const struct pw_profile *p, struct pw_text *out)
     cut(out, shown, p->allocation_count);
 }
 
-static void add_launches(const struct pw_profile *p, struct pw_text *out)
+static void add_launches(const struct pw_profile *p, bool full_names, struct pw_text *out)
 {
     char launches[PW_NUMBER_CAPACITY], ctas[PW_NUMBER_CAPACITY], warps[PW_NUMBER_CAPACITY];
     pw_format_integer(launches, p->kernel_launches);
@@ -127,7 +127,7 @@ static void add_launches(const struct pw_profile *p, struct pw_text *out)
     size_t shown = p->launch_count < MAX_LAUNCH_ROWS ? p->launch_count : MAX_LAUNCH_ROWS;
     for (size_t i = 0; i < shown; i++) {
         const struct pw_profile_launch *l = &p->launches[i];
-        pw_table_cell(&t, l->name);
+        pw_table_kernel(&t, l->name, full_names);
         pw_table_integer(&t, l->count);
         pw_table_dimensions(&t, l->grid[0], l->grid[1], l->grid[2]);
         pw_table_dimensions(&t, l->block[0], l->block[1], l->block[2]);
@@ -223,11 +223,11 @@ static void add_slices(const struct pw_profile *p, struct pw_text *out)
     pw_table_finish(&t, out);
 }
 
-void pw_profile_table(const struct pw_profile *p, struct pw_text *out)
+void pw_profile_table(const struct pw_profile *p, bool full_names, struct pw_text *out)
 {
     add_description(p, out);
     add_allocations(p, out);
-    add_launches(p, out);
+    add_launches(p, full_names, out);
     add_instructions(p, out);
     if (!p->pages)
         return;

@@ -106,10 +106,10 @@ static bool same_launch(const struct pw_trace_event *a, const struct pw_trace_ev
            a->shared_bytes == b->shared_bytes && a->registers == b->registers && a->pace == b->pace;
 }
 
-static void launch_row(struct pw_table *table, const struct pw_trace_event *e, uint64_t times, uint64_t instructions,
-                       uint64_t memory)
+static void launch_row(struct pw_table *table, bool full_names, const struct pw_trace_event *e, uint64_t times,
+                       uint64_t instructions, uint64_t memory)
 {
-    pw_table_cell_printable(table, e->name);
+    pw_table_kernel(table, e->name, full_names);
     pw_table_integer(table, times);
     pw_table_dimensions(table, e->grid.x, e->grid.y, e->grid.z);
     pw_table_dimensions(table, e->block.x, e->block.y, e->block.z);
@@ -123,7 +123,7 @@ static void launch_row(struct pw_table *table, const struct pw_trace_event *e, u
     pw_table_integer(table, memory);
 }
 
-static void add_launches(const struct pw_trace_event *events, size_t count, const struct totals *all,
+static void add_launches(const struct pw_trace_event *events, size_t count, const struct totals *all, bool full_names,
                          struct pw_text *out)
 {
     pw_text_print(out, "\nLaunches: %llu\n", (unsigned long long)all->launches);
@@ -141,7 +141,7 @@ static void add_launches(const struct pw_trace_event *events, size_t count, cons
             for (size_t k = 0; k < 9 && !rows; k++)
                 pw_table_cell(&table, heads[k]);
             if (rows++ < MAX_ROWS)
-                launch_row(&table, before, times, instructions, memory);
+                launch_row(&table, full_names, before, times, instructions, memory);
             times = instructions = memory = 0;
         }
         if (!e)
@@ -155,14 +155,14 @@ static void add_launches(const struct pw_trace_event *events, size_t count, cons
     cut(out, rows > MAX_ROWS ? rows - MAX_ROWS : 0);
 }
 
-void pw_trace_info_table(const struct pw_trace *t, struct pw_text *out)
+void pw_trace_info_table(const struct pw_trace *t, bool full_names, struct pw_text *out)
 {
     size_t count;
     const struct pw_trace_event *events = pw_trace_events(t, &count);
     struct totals all = add_up(events, count);
     add_origin(t, &all, out);
     add_allocations(events, count, &all, out);
-    add_launches(events, count, &all, out);
+    add_launches(events, count, &all, full_names, out);
     if (all.copies || all.calls || all.freed) {
         char bytes[PW_NUMBER_CAPACITY];
         pw_format_bytes(bytes, (double)all.copied_bytes);

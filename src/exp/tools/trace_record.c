@@ -6,9 +6,9 @@
  * instance. */
 #include "exp/tools/trace_record.h"
 
-#include "exp/tools/report_clock.h"
 #include "sim/grow.h"
-#include "trace/import.h"
+#include "sim/report_clock.h"
+#include "trace/export.h"
 #include "workload/runtime/functional.h"
 
 #include <stdio.h>
@@ -218,23 +218,23 @@ enum pw_status pw_trace_record(const struct pw_trace_record_spec *spec, struct p
     return status;
 }
 
-static bool import_progress(void *recorder, uint64_t bytes_read, uint64_t bytes_in_all)
+/* Of an import in bytes, of an export in instructions. */
+static bool report_share(void *recorder, uint64_t done, uint64_t all)
 {
     struct recorder *r = recorder;
     const struct pw_trace_record_spec *spec = r->spec;
     double seconds;
     if (spec->progress && pw_report_due(&r->clock, &seconds))
-        spec->progress(spec->progress_context,
-                       &(struct pw_progress){.fraction = bytes_in_all ? (double)bytes_read / (double)bytes_in_all : -1,
-                                             .wall_seconds = seconds,
-                                             .kernel = ""});
+        spec->progress(spec->progress_context, &(struct pw_progress){.fraction = all ? (double)done / (double)all : -1,
+                                                                     .wall_seconds = seconds,
+                                                                     .kernel = ""});
     return spec->interrupted && *spec->interrupted;
 }
 
 enum pw_status pw_trace_convert(const struct pw_trace_record_spec *spec, struct pw_error *err)
 {
     struct recorder r = {.spec = spec, .clock = pw_report_clock()};
-    const struct pw_import_watch watch = {import_progress, &r};
+    const struct pw_import_watch watch = {report_share, &r};
     enum pw_trace_format format;
     enum pw_status status = pw_trace_sniff(spec->workload, &format, err);
     if (status == PW_OK && format == PW_TRACE_PWT)
@@ -245,5 +245,20 @@ enum pw_status pw_trace_convert(const struct pw_trace_record_spec *spec, struct 
         status = pw_trace_writer_open(spec->file, &r.writer, err);
     if (status == PW_OK)
         status = finish(r.writer, pw_trace_import(spec->workload, format, &watch, r.writer, err), err);
+    return status;
+}
+
+enum pw_status pw_trace_export_folder(const struct pw_trace_record_spec *spec, struct pw_error *err)
+{
+    struct recorder r = {.spec = spec, .clock = pw_report_clock()};
+    const struct pw_import_watch watch = {report_share, &r};
+    struct pw_trace *trace;
+    enum pw_status status = pw_trace_open_any(spec->workload, &watch, &trace, err);
+    if (status != PW_OK)
+        return status;
+    status = pw_trace_export(
+        trace, &(struct pw_export_spec){.folder = spec->file, .launch = spec->launch, .xz = spec->xz, .watch = &watch},
+        err);
+    pw_trace_close(trace);
     return status;
 }

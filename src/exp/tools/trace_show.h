@@ -10,8 +10,8 @@
 /* Of enum pw_trace_memory. */
 const char *pw_trace_memory_name(uint8_t memory);
 
-/* Where it comes from, its allocations and its launches. */
-void pw_trace_info_table(const struct pw_trace *t, struct pw_text *out);
+/* Where it comes from, its allocations and its launches; with full names of kernels or short ones. */
+void pw_trace_info_table(const struct pw_trace *t, bool full_names, struct pw_text *out);
 void pw_trace_info_json(const struct pw_trace *t, struct pw_text *out);
 
 /* Which operations to show: of all launches, CTAs or warps where the field is PW_TRACE_EVERY. Launches count from 1 as

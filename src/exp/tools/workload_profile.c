@@ -6,10 +6,10 @@
  * the LRU stack until others have pushed it down. */
 #include "exp/tools/page_slices.h"
 #include "exp/tools/profile_uses.h"
-#include "exp/tools/report_clock.h"
 #include "gpu/access_coalescing.h"
 #include "pagewalk/pagewalk.h"
 #include "sim/grow.h"
+#include "sim/report_clock.h"
 #include "sim/stack_distance.h"
 #include "system/parameters.h"
 #include "workload/runtime/functional.h"
@@ -246,6 +246,8 @@ static enum pw_status finish(struct profiler *q, const struct pw_functional_coun
 static enum pw_status describe(struct profiler *q, struct pw_error *err)
 {
     struct pw_profile *p = &q->profile;
+    if (!q->spec->workload)
+        return pw_fail(err, PW_USER_ERROR, "no workload is given; name one (see 'pagewalk list workloads')");
     enum pw_status status = pw_program_parse(q->spec->workload, &q->program, err);
     if (status == PW_OK)
         status = pw_parameters_describe(&q->program, &q->parameters, err);

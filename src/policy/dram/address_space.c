@@ -149,6 +149,20 @@ static pw_cycle epoch(void *state, pw_cycle now)
     return pw_epoch_end(now, s->options->epoch);
 }
 
+/* The turns that applications lose one after the other, round and round, with equal quotas. */
+static void rest(void *state, uint64_t calls)
+{
+    struct state *s = state;
+    uint64_t rounds = (calls - 1) / s->apps, turns = s->left && s->apps > 1 ? rounds : 0;
+    uint64_t quota = s->options->silver_max / s->apps;
+    for (unsigned app = 0; app < s->apps; app++) {
+        s->counters[app].turns += turns;
+        s->counters[app].quotas += turns * (quota ? quota : 1);
+    }
+    for (uint64_t i = rounds * s->apps; i < calls; i++)
+        epoch(s, 0);
+}
+
 /* What each rank may do. Where requests of two ranks want different rows of a bank, it is the first of them that
  * decides; where they are of one rank, the open row, but for Golden, where it is the older one. */
 static void divide(const struct pw_dram_view *v, struct pw_dram_set out_sets[RANKS])
@@ -239,6 +253,7 @@ const struct pw_dram_policy pw_dram_policy_address_space = {
              .state_bytes = sizeof(struct state),
              .init = init,
              .epoch = epoch,
+             .rest = rest,
              .cost = cost},
     .entries = {GOLDEN_ENTRIES, SILVER_ENTRIES, NORMAL_ENTRIES},
     .ends_write_turn = 1 << GOLDEN,

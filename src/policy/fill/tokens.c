@@ -230,6 +230,7 @@ const struct pw_fill_policy pw_fill_policy_tokens = {
              .more_bytes = more_bytes,
              .init = init,
              .epoch = epoch,
+             .rest = pw_policy_rests,
              .cost = cost},
     .may_fill = may_fill,
     .bypass_entries = bypass_entries,

@@ -77,6 +77,13 @@ static pw_cycle epoch(void *state, pw_cycle now)
     return pw_epoch_end(now, b->options->epoch);
 }
 
+/* Counts are 0 once they have been halved as often as they have bits. */
+static void rest(void *state, uint64_t calls)
+{
+    for (uint64_t i = 0; i < calls && i < 64; i++)
+        epoch(state, 0);
+}
+
 /* Section 7.4. "Per core" is read as in all: 80 bytes in each of 30 cores would be more than the 0.1% of the L2 that it
  * speaks of. */
 static const struct pw_policy_cost cost[] = {
@@ -94,6 +101,7 @@ const struct pw_l2_walks_policy pw_l2_walks_policy_by_level = {
              .state_bytes = sizeof(struct by_level),
              .init = init,
              .epoch = epoch,
+             .rest = rest,
              .cost = cost},
     .use = use,
     .happened = happened,

@@ -238,6 +238,7 @@ const struct pw_route_policy pw_route_policy_bypass = {
              .more_bytes = more_bytes,
              .init = init,
              .epoch = epoch,
+             .rest = pw_policy_rests,
              .cost = cost},
     .choose = choose,
     .answered = answered,

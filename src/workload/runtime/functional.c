@@ -201,7 +201,7 @@ enum pw_status pw_functional_observe(const struct pw_program *program, uint64_t 
     e.pool = pw_warp_pool_create(err);
     if (!e.pool)
         return PW_FAILED;
-    status = pw_host_create(program, seed, 0, verify, &backend, &e, &e.host, err);
+    status = pw_host_create(program, seed, observer->instance, verify, &backend, &e, &e.host, err);
     if (!status) {
         while (!pw_host_resume(e.host))
             ;

@@ -26,6 +26,7 @@ struct pw_functional_position {
  * Names are valid during the call. */
 struct pw_functional_observer {
     void *context;
+    unsigned instance; /* of the program among those of a run: which of its streams of random numbers it draws from */
     pw_functional_visit *visit;
     enum pw_status (*allocated)(void *context, uint32_t id, const char *name, pw_vaddr base, uint64_t bytes,
                                 struct pw_error *err);

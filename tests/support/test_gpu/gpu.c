@@ -29,7 +29,10 @@ void gpu_start(void)
 
 struct gpu_context *gpu_context_create(void)
 {
-    return calloc(1, sizeof(struct gpu_context));
+    struct gpu_context *c = calloc(1, sizeof *c);
+    gpu_tell(SANITIZER_CB_DOMAIN_RESOURCE, SANITIZER_CBID_RESOURCE_DEVICE_MEMORY_ALLOC,
+             &(Sanitizer_ResourceMemoryData){4096, 512, SANITIZER_MEMORY_FLAG_CG_RUNTIME});
+    return c;
 }
 
 void gpu_context_destroy(struct gpu_context *c)
@@ -69,6 +72,8 @@ static void make_image(struct gpu_module *m)
         uint32_t count = m->kernels[i].instructions;
         for (uint32_t k = 0; k < count; k++)
             code[k] = (struct instruction){k + 1 < count ? OTHER : EXIT_CODE, ALWAYS, 0, 0, 0};
+        if (m->kernels[i].copies_tensors)
+            code[1].opcode = TENSOR_LOAD_CODE;
         encode(image->code[i], code, count, 1);
         image->sections[i + 2] = (Elf64_Shdr){.sh_name = named,
                                               .sh_type = SHT_PROGBITS,
@@ -207,21 +212,27 @@ static void run_patch(const struct gpu_warp *w, Sanitizer_InstructionId instruct
     lanes_run(patch, &g, mask, &call);
 }
 
-void gpu_access(struct gpu_warp *w, unsigned number, enum gpu_access kind, unsigned bytes, unsigned mask,
+void gpu_access(struct gpu_warp *w, unsigned number, unsigned access, unsigned bytes, unsigned mask,
                 const uint64_t addresses[32])
 {
     static const char *const names[] = {"load", "store", "atomic", "load", "prefetch"};
     static const uint32_t flags[] = {SANITIZER_MEMORY_DEVICE_FLAG_READ, SANITIZER_MEMORY_DEVICE_FLAG_WRITE,
                                      SANITIZER_MEMORY_DEVICE_FLAG_READ | SANITIZER_MEMORY_DEVICE_FLAG_WRITE, 0,
                                      SANITIZER_MEMORY_DEVICE_FLAG_PREFETCH | SANITIZER_MEMORY_DEVICE_FLAG_READ};
+    enum gpu_access kind = access & (GPU_GENERIC - 1);
     fprintf(w->log, "%u %s %u", number, names[kind], bytes);
     for (unsigned i = 0; i < LANES; i++)
         if (mask >> i & 1)
             fprintf(w->log, " %u:%llx", i, (unsigned long long)addresses[i]);
     fputc('\n', w->log);
+    struct lanes_call call = {.bytes = bytes, .flags = flags[kind], .addresses = addresses};
     run_patch(w,
               kind == GPU_COPY_ASYNC ? SANITIZER_INSTRUCTION_MEMCPY_ASYNC : SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS,
-              number, mask, (struct lanes_call){.bytes = bytes, .flags = flags[kind], .addresses = addresses});
+              number, mask, call);
+    if (access & GPU_GENERIC) {
+        run_patch(w, SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, number, mask, call);
+        run_patch(w, SANITIZER_INSTRUCTION_LOCAL_MEMORY_ACCESS, number, mask, call);
+    }
 }
 
 void gpu_step(struct gpu_warp *w, unsigned number, enum gpu_step kind, unsigned mask)

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { GPU_MOST_KERNELS = 4 };
+enum { GPU_MOST_KERNELS = 5 };
 
 struct gpu_warp; /* of a kernel under way */
 
@@ -24,6 +24,7 @@ struct gpu_kernel {
     const char *name;
     void (*run)(struct gpu_warp *w);
     uint32_t instructions; /* of its code */
+    bool copies_tensors;   /* its second instruction is UTMALDG */
 };
 
 struct gpu_context;
@@ -65,7 +66,8 @@ struct gpu_place {
 };
 struct gpu_place gpu_place(const struct gpu_warp *w);
 enum gpu_access { GPU_LOAD, GPU_STORE, GPU_ATOMIC, GPU_COPY_ASYNC, GPU_PREFETCH };
-void gpu_access(struct gpu_warp *w, unsigned number, enum gpu_access kind, unsigned bytes, unsigned mask,
+enum { GPU_GENERIC = 8 /* added to an access: the patches for all kinds of memory are called */ };
+void gpu_access(struct gpu_warp *w, unsigned number, unsigned kind, unsigned bytes, unsigned mask,
                 const uint64_t addresses[32]);
 enum gpu_step { GPU_SHARED, GPU_LOCAL, GPU_MATRIX, GPU_BARRIER, GPU_COMMIT, GPU_WAIT_GROUPS };
 void gpu_step(struct gpu_warp *w, unsigned number, enum gpu_step kind, unsigned mask);

@@ -112,7 +112,7 @@ static void global(const struct lanes_call *c, uint64_t address)
 
 static void elsewhere(const struct lanes_call *c, uint64_t address)
 {
-    PwElsewhere(c->data, c->pc, (void *)(address & 0xffff), c->bytes, c->flags, NULL);
+    PwElsewhere(c->data, c->pc, (void *)address, c->bytes, c->flags, NULL);
 }
 
 static void matrix(const struct lanes_call *c, uint64_t address)

@@ -6,6 +6,9 @@
  *   threads:N:TIMES                    N threads with a stream each launch kernel `mix` so many times
  *   late:slow:X,Y:THREADS              a thread launches while the program exits
  *   memory                             allocations of all kinds, copies, memsets, prefetches, advice, frees
+ *   alloc:BYTES                        allocates
+ *   range:N:NAME, leave:N              a range of NVTX, made in way N of nvtx.h
+ *   own:NAME, own_end                  a range of the recorder's own
  *   resume, pause, start, stop         the recorder's functions; the profiler's calls
  *   reset, unload                      destroys the context; loads the module anew
  *   other                              launches in a second context
@@ -13,6 +16,7 @@
  *   graph, fork, chdir:FOLDER, exit:CODE, _exit:CODE */
 #include "gpu.h"
 #include "gpu_window.h"
+#include "nvtx.h"
 #include "sanitizer.h"
 
 #include <dlfcn.h>
@@ -74,10 +78,10 @@ static void mix(struct gpu_warp *w)
     fill(a, at(hash * 3), 0);
     gpu_access(w, 16, GPU_ATOMIC, 4, low, a);
     fill(a, GPU_WINDOW + 64, 4);
-    gpu_access(w, 20, GPU_LOAD, 4, p.lanes, a); /* through a generic pointer: all to shared memory */
+    gpu_access(w, 20, GPU_LOAD | GPU_GENERIC, 4, p.lanes, a); /* all to shared memory */
     for (unsigned i = 0; i < 32; i += 3)
         a[i] = at(hash + 8ULL * i);
-    gpu_access(w, 21, GPU_STORE, 4, p.lanes, a); /* some */
+    gpu_access(w, 21, GPU_STORE | GPU_GENERIC, 4, p.lanes, a); /* some */
     gpu_access(w, 22, GPU_PREFETCH, 4, p.lanes, a);
     fill(a, at(hash * 5), 16);
     gpu_access(w, 30, GPU_COPY_ASYNC, 16, p.lanes, a);
@@ -128,8 +132,12 @@ static void slow(struct gpu_warp *w)
     add(w);
 }
 
-static const struct gpu_kernel kernels[] = {{"add", add, 13}, {"mix", mix, 64}, {"many", many, 13}, {"slow", slow, 13}};
-static const struct gpu_kernel bad_kernels[] = {{"faults", faults, 13}, {"dies", dies, 13}};
+static const struct gpu_kernel kernels[] = {{"add", add, 13, false},
+                                            {"mix", mix, 64, false},
+                                            {"many", many, 13, false},
+                                            {"slow", slow, 13, false},
+                                            {"tensors", add, 13, true}};
+static const struct gpu_kernel bad_kernels[] = {{"faults", faults, 13, false}, {"dies", dies, 13, false}};
 static struct gpu_module *bad;
 
 static void load(void)
@@ -225,13 +233,25 @@ static void use_memory(void)
     gpu_free(GPU_DEVICE, device);
 }
 
-static void call_recorder(const char *function)
+static void *recorder_function(const char *name)
 {
     const char *path = getenv("CUDA_INJECTION64_PATH");
     void *library = path ? dlopen(path, RTLD_NOW) : NULL;
-    void (*f)(void) = library ? (void (*)(void))dlsym(library, function) : NULL;
+    return library ? dlsym(library, name) : NULL;
+}
+
+static void call_recorder(const char *function)
+{
+    void (*f)(void) = (void (*)(void))recorder_function(function);
     if (f)
         f();
+}
+
+static void push_own(const char *name)
+{
+    void (*f)(const char *) = (void (*)(const char *))recorder_function("pagewalk_capture_push");
+    if (f)
+        f(name);
 }
 
 static void launch_in_other_context(void)
@@ -285,6 +305,14 @@ static void with_argument(const char *word)
             usleep(1000);
     } else if ((rest = behind(word, "threads:")) && sscanf(rest, "%d:%d", &count, &times) == 2) {
         run_threads(count, times);
+    } else if ((rest = behind(word, "alloc:"))) {
+        gpu_alloc(GPU_DEVICE, (size_t)atoi(rest));
+    } else if ((rest = behind(word, "range:"))) {
+        nvtx_push((enum nvtx_way)atoi(rest), rest + 2);
+    } else if ((rest = behind(word, "leave:"))) {
+        nvtx_pop((enum nvtx_way)atoi(rest));
+    } else if ((rest = behind(word, "own:"))) {
+        push_own(rest);
     } else if ((rest = behind(word, "chdir:"))) {
         count = chdir(rest);
     } else if ((rest = behind(word, "exit:"))) {
@@ -319,6 +347,8 @@ static void obey(const char *word)
         gpu_graph_launch();
     else if (strcmp(word, "behind") == 0)
         launches_behind = true;
+    else if (strcmp(word, "own_end") == 0)
+        call_recorder("pagewalk_capture_pop");
     else if (strcmp(word, "fork") == 0)
         fork_child();
     else

@@ -1,6 +1,6 @@
-/* When a tool that runs for long tells how far it is: about ten times a second, if anybody listens. */
-#ifndef PW_EXP_REPORT_CLOCK_H
-#define PW_EXP_REPORT_CLOCK_H
+/* When work that takes long says how far it is: about ten times a second. */
+#ifndef PW_SIM_REPORT_CLOCK_H
+#define PW_SIM_REPORT_CLOCK_H
 
 #include <stdbool.h>
 #include <time.h>
