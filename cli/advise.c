@@ -7,6 +7,7 @@
 #include "open_store.h"
 #include "progress.h"
 #include "recorded.h"
+#include "sim/c_locale.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,21 +61,43 @@ static int report(const struct arguments *a, const struct pw_advice *advice)
     return pw_cli_print(&text);
 }
 
-static enum pw_status run_all(const struct arguments *a, struct pw_advice *advice, struct pw_store *store,
-                              struct pw_error *err)
-{
+/* What is to come, on stderr: a search can take long. Nothing where it does not. */
+struct outlook {
+    const char *db;
     struct pw_cli_progress bar;
+};
+
+static void say_outlook(void *context, const struct pw_advice_outlook *o)
+{
+    enum { SHORT = 10, MINUTES = 100 };
+    struct outlook *q = context;
+    char one[PW_NUMBER_CAPACITY];
+    double seconds = (double)o->runs * o->seconds_of_one / o->workers;
+    if (seconds < SHORT)
+        return;
+    pw_cli_progress_clear(&q->bar);
+    pw_c_snprintf(one, sizeof one, "%.2g", o->seconds_of_one);
+    fprintf(stderr,
+            "pagewalk: about %zu runs of %s s or less are to come, %.0f %s with -j %u; those in %s are not "
+            "repeated\n",
+            o->runs, one, seconds < MINUTES ? seconds : seconds / 60, seconds < MINUTES ? "s" : "min", o->workers,
+            q->db);
+}
+
+static enum pw_status run_all(const struct arguments *a, struct pw_advice *advice, struct pw_store *store,
+                              struct pw_cli_progress *bar, struct pw_error *err)
+{
     const struct pw_pool pool = {
         .store_path = a->db,
         .store = store,
         .workers = (unsigned)a->workers,
         .progress = pw_cli_progress_runs,
-        .context = &bar,
+        .context = bar,
         .interrupted = pw_cli_catch_interrupts(),
     };
-    pw_cli_progress_start(&bar, !a->quiet);
+    pw_cli_progress_start(bar, !a->quiet);
     enum pw_status status = pw_advice_run(advice, &pool, err);
-    pw_cli_progress_clear(&bar);
+    pw_cli_progress_clear(bar);
     return status;
 }
 
@@ -83,6 +106,7 @@ static int advise(const struct arguments *a)
     struct pw_error err = {0};
     struct pw_advice *advice = NULL;
     struct pw_store *store = NULL;
+    struct outlook outlook = {.db = a->db};
     const struct pw_advice_spec spec = {
         .workload = a->workload,
         .machine = a->machine,
@@ -94,6 +118,8 @@ static int advise(const struct arguments *a)
         .set_count = a->sets.count,
         .tries = a->no_calls ? 0 : a->tries,
         .seed = a->seed,
+        .outlook = a->quiet ? NULL : say_outlook,
+        .outlook_context = &outlook,
     };
     enum pw_status status = a->json ? pw_output_check(a->json, &err) : PW_OK;
     if (status == PW_OK)
@@ -101,7 +127,7 @@ static int advise(const struct arguments *a)
     if (status == PW_OK)
         status = pw_cli_open_store(a->db, PW_STORE_USE, &store, &err);
     if (status == PW_OK)
-        status = run_all(a, advice, store, &err);
+        status = run_all(a, advice, store, &outlook.bar, &err);
     int code = PW_OK;
     if (status == PW_OK || (status == PW_INTERRUPTED && advice && advice->known))
         code = report(a, advice);
@@ -185,8 +211,9 @@ const struct pw_cli_command pw_cli_advise_command = {
     .summary = "say how much device memory a workload needs, what less costs, and which CUDA calls help",
     .details =
         "Runs the workload with demand paging at each size, and says how much slower it gets, which allocations\n"
-        "thrash, and which calls of cudaMemAdvise and cudaMemPrefetchAsync make it faster: they are tried on each\n"
-        "allocation, alone and together. Runs that the store has are not repeated; Ctrl-C says what is known so\n"
+        "thrash, what kind of memory they are and which launches access them, and which calls of cudaMemAdvise and\n"
+        "cudaMemPrefetchAsync make it faster: they are tried on each allocation, alone and together. A try that\n"
+        "cannot win any more is stopped. Runs that the store has are not repeated; Ctrl-C says what is known so\n"
         "far and keeps what is finished, and the same command goes on.\n"
         "Exit code 0: done; 1: a policy failed with all memory; 2: a mistake; 130: interrupted.\n\n"
         "Example: pagewalk advise -w pathfinder:size=uvm\n"

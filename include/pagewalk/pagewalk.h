@@ -45,6 +45,7 @@ struct pw_run_spec {
     bool breakdown;          /* also keep where the time of warps goes (docs/breakdown.md) */
     uint64_t interval;       /* cycles between interval rows; 0: none */
     uint64_t warmup;         /* cycles that do not count in the metrics */
+    uint64_t limit_cycles;   /* a run that takes more ends with PW_STOPPED and without a result; 0: none */
     const char *kernels;     /* launches that count, "3" or "2-5", from 1; NULL: all */
     const char *timeline;    /* a file for what happened when, in Chrome's trace event format; NULL: none */
     uint64_t timeline_limit; /* events in it; default a million */
@@ -188,11 +189,26 @@ struct pw_profile_spec {
     const volatile bool *interrupted; /* polled; when it becomes true the call ends with PW_INTERRUPTED */
 };
 
+/* A kernel that accesses an allocation. */
+struct pw_profile_use {
+    const char *kernel;
+    uint64_t launches, accesses; /* of its launches those that do; memory instructions */
+};
+
 struct pw_profile_allocation {
     const char *name;
     uint64_t address, bytes, pages_touched;
     uint64_t launches_before;     /* it was allocated */
     uint64_t launches_until_free; /* launches before it was freed; UINT64_MAX: not freed */
+    /* As the program that was recorded made it; built-in programs have managed memory. */
+    const char *memory;      /* "managed", "device", "host", "inferred"; "several": allocations of several kinds */
+    uint64_t recorded_bytes; /* without what lies between those that share pages */
+    uint32_t order, members; /* place of the first among those of its kind, from 1; how many are one here */
+    bool has_name;           /* else its name is an address of the recorded run */
+    bool written;            /* by a kernel */
+    uint64_t launches, first_launch, last_launch; /* that access it, from 1 */
+    size_t kernel_count;
+    const struct pw_profile_use *kernels; /* the one with the most accesses first */
 };
 
 /* Launches that follow one another with the same kernel and geometry. */

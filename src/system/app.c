@@ -119,9 +119,9 @@ static bool backend_interrupted(void *backend)
     return a->system->spec->interrupted && *a->system->spec->interrupted;
 }
 
-static const struct pw_backend timed_backend = {pw_app_alloc,   pw_app_free,         backend_launch,
-                                                backend_issued, pw_app_prefetch,     pw_app_advise,
-                                                pw_app_protect, backend_interrupted, pw_app_filled};
+static const struct pw_backend timed_backend = {pw_app_alloc,    pw_app_free,   backend_launch, backend_issued,
+                                                pw_app_prefetch, pw_app_advise, pw_app_protect, backend_interrupted,
+                                                pw_app_filled,   NULL};
 
 static enum pw_status create_host(struct pw_app *a, struct pw_error *err)
 {

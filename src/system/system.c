@@ -333,6 +333,14 @@ static enum pw_status outcome(const struct pw_system *s, struct pw_error *err)
     return s->events->out_of_memory ? pw_fail_memory(err, "events and requests") : PW_OK;
 }
 
+/* What is left until `limit` happens in slices, between which there is time to look around. */
+static pw_cycle slice_end(const struct pw_system *s, pw_cycle next, pw_cycle limit)
+{
+    pw_cycle end = limit - next > SLICE_CYCLES ? next + SLICE_CYCLES : limit;
+    uint64_t most = s->spec->limit_cycles;
+    return most && end > most ? most + 1 : end;
+}
+
 enum pw_status pw_system_go_on(struct pw_system *s, pw_cycle limit, struct pw_error *err)
 {
     double begun = wall_clock(), reported = begun;
@@ -346,7 +354,10 @@ enum pw_status pw_system_go_on(struct pw_system *s, pw_cycle limit, struct pw_er
             return PW_FAILED;
         if (idle)
             return pw_no_progress(s, "nothing is left to happen, but programs have not ended", err);
-        pw_cycle slice = limit - next > SLICE_CYCLES ? next + SLICE_CYCLES : limit;
+        if (s->spec->limit_cycles && next > s->spec->limit_cycles)
+            return pw_fail(err, PW_STOPPED, "stopped after %llu cycles (limit_cycles)",
+                           (unsigned long long)s->spec->limit_cycles);
+        pw_cycle slice = slice_end(s, next, limit);
         if (limit != PW_NEVER && slice < limit && pw_events_asleep(s->events))
             pw_events_leap(s->events, limit, &s->stop);
         else

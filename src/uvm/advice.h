@@ -1,4 +1,4 @@
-/* Memory advice by the name of an allocation: uvm.advice, "wall:read-mostly+temp:host+temp:prefetch".
+/* Memory advice by the name of an allocation: uvm.advice, "wall:read-mostly+temp:host,temp:prefetch".
  *
  * What advice means is in docs/decisions.md, "Memory advice"; what it does is in uvm/driver_advice.c. `prefetch` is no
  * advice to CUDA but a call of its own, which the system makes as soon as the memory is allocated. */
@@ -25,7 +25,10 @@ struct pw_advice_list {
     size_t count;
 };
 
-/* NAME:ADVICE, separated by '+'; the same name may stand several times. */
+/* What stands for every allocation, beside what is said about it by name. */
+#define PW_ADVICE_FOR_ALL "all"
+
+/* NAME:ADVICE, separated by '+' or ','; the same name may stand several times. */
 enum pw_status pw_advice_parse(const char *text, struct pw_advice_list *out, struct pw_error *err);
 
 /* What was said about an allocation of this name, 0 for nothing. */

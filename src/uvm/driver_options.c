@@ -48,6 +48,7 @@ const struct pw_option pw_uvm_options[] = {
      "pass over the program), or what is allocated at the first launch.",
      false},
     {"advice", PW_OPTION_TEXT, FIELD(advice), 0, 0, "", "", NULL,
-     "Memory advice by allocation: NAME:read-mostly, host, device, accessed-by or prefetch, several joined by '+'.",
+     "Memory advice by allocation: NAME:read-mostly, host, device, accessed-by or prefetch, several joined by '+' or "
+     "','; 'all' is each.",
      false},
     {0}};

@@ -194,6 +194,7 @@ assert old != view
 store.execute("DROP VIEW runs")
 store.execute(old)
 store.execute("UPDATE run SET core = '0.1.0+0123456789ab' || id")
+store.execute("DROP TABLE stopped")
 store.execute("PRAGMA user_version = 2")
 store.commit()
 PYTHON

@@ -346,7 +346,7 @@ static void impossible_advice_ends_the_run_with_a_users_error(void **state)
     t.kernel = reads_then_writes;
     t.n[0] = 1;
     assert_int_equal(timed_try(&t), PW_USER_ERROR);
-    assert_string_equal(t.err.message, "uvm.advice: no allocation is called 'wall'; there are a");
+    assert_string_equal(t.err.message, "uvm.advice: no allocation is called 'wall'; there are a, and 'all' for each");
     timed_end(&t);
     struct timed bad = demand("uvm.prefetch=none");
     bad.body = advise_badly;

@@ -19,6 +19,8 @@ struct fixture {
     struct pw_advice_point references[DESIGNS], points[SIZES * DESIGNS];
     struct pw_stored_run run, with_all;
     struct pw_allocation_result allocations[3];
+    struct pw_profile_allocation made[3];
+    struct pw_profile profile, *profiles[1];
 };
 
 static const char *const designs[] = {"used", "other"};
@@ -31,6 +33,16 @@ static void init(struct fixture *f, const uint64_t cycles[SIZES][DESIGNS])
                         {.name = "wild", .pages = 40, .pages_in = 120, .pages_thrashed = 80},
                         {.name = "mild", .pages = 40, .pages_in = 60, .pages_thrashed = 20}},
     };
+    static const struct pw_profile_use uses[] = {{"solve", 3, 900}, {"_Z4gemmPf", 2, 10}, {"a", 1, 3}, {"b", 1, 2}};
+    const struct pw_profile_allocation made[] = {
+        {.name = "calm", .memory = "managed", .recorded_bytes = 40960, .order = 1, .members = 1, .has_name = true},
+        {"wild", .memory = "managed", .recorded_bytes = 163840, .order = 2, .members = 1, .has_name = true,
+         .written = true, .launches = 5, .first_launch = 1, .last_launch = 5, .kernels = uses, .kernel_count = 4},
+        {"mild", .memory = "managed", .recorded_bytes = 160000, .order = 3, .members = 1, .has_name = true,
+         .launches = 3, .first_launch = 2, .last_launch = 9, .kernels = uses, .kernel_count = 1}};
+    memcpy(f->made, made, sizeof made);
+    f->profile = (struct pw_profile){.allocation_count = 3, .allocations = f->made};
+    f->profiles[0] = &f->profile;
     f->run = (struct pw_stored_run){.allocation_count = 3, .allocations = f->allocations};
     for (size_t d = 0; d < DESIGNS; d++)
         f->references[d] = (struct pw_advice_point){
@@ -59,7 +71,9 @@ static void init(struct fixture *f, const uint64_t cycles[SIZES][DESIGNS])
                                    .memory_count = SIZES,
                                    .memories = f->memories,
                                    .references = f->references,
-                                   .points = f->points};
+                                   .points = f->points,
+                                   .profiles = f->profiles,
+                                   .profile_count = 1};
     f->advice.spec.design_count = DESIGNS;
 }
 
@@ -171,8 +185,10 @@ static void test_memory_to_spare_is_said(void **state)
 static void init_trial(struct fixture *f, struct pw_advice_trial *t, struct pw_try tries[5])
 {
     init(f, (const uint64_t[SIZES][DESIGNS]){{1000, 1000}, {2500, 2000}, {30000, 15000}});
-    static struct pw_advised names[] = {{.name = "wild", .count = 3, .apps = 1},
-                                        {.name = "mild", .count = 1, .apps = 1}};
+    static struct pw_advised names[2];
+    const struct pw_advised first[] = {{.name = "wild", .count = 3, .apps = 1},
+                                       {.name = "mild", .count = 1, .apps = 1}};
+    memcpy(names, first, sizeof names);
     tries[0] = (struct pw_try){.plan = {{PW_ADVICE_ACCESSED_BY}}, .cycles = 10000};
     tries[1] = (struct pw_try){.plan = {{0, PW_ADVICE_PREFETCH}}, .cycles = 30000};
     tries[2] = (struct pw_try){.plan = {{PW_ADVICE_ACCESSED_BY, PW_ADVICE_PREFETCH}}, .cycles = 5000};
@@ -205,10 +221,12 @@ static void test_calls_are_said_with_the_gain_of_each_and_harmful_ones_apart(voi
     expect_sentence(
         &f.advice,
         "\nWith 200.00 KiB (50%), these calls help:\n"
-        "  cudaMemAdvise(wild, bytes, cudaMemAdviseSetAccessedBy, device);\n"
+        "  wild: managed, 160.00 KiB, written by launches 1 to 5 (solve, gemm, a and 1 more)\n"
+        "    cudaMemAdvise(wild, 163840 /* 160.00 KiB */, cudaMemAdviseSetAccessedBy, device);\n"
         "      3.00 times as fast (10,000 instead of 30,000 cycles) alone; 6.00 times beside the others [each of 3 "
         "allocations of this name]\n"
-        "  cudaMemPrefetchAsync(mild, bytes, device, stream);\n"
+        "  mild: managed, 156.25 KiB, read by 3 launches from 2 to 9 (solve)\n"
+        "    cudaMemPrefetchAsync(mild, 160000 /* 156.25 KiB */, device, stream);\n"
         "      1.00 times as fast (30,000 instead of 30,000 cycles) alone; 2.00 times beside the others\n"
         "  Together: 6.00 times as fast (5,000 instead of 30,000 cycles).\n"
         "  Slower: read-mostly on wild (fails), read-mostly on mild (1.20 times as long).\n"
@@ -219,6 +237,87 @@ static void test_calls_are_said_with_the_gain_of_each_and_harmful_ones_apart(voi
     trial.search.cut = true;
     f.advice.spec.tries = 5;
     expect_sentence(&f.advice, "; --tries 5 ended the search.\n");
+}
+
+static void test_tries_that_were_stopped_are_told_from_those_that_ran(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct pw_advice_trial trial;
+    struct pw_try tries[5];
+    init_trial(&f, &trial, tries);
+    tries[0] = (struct pw_try){.plan = tries[0].plan, .stopped = 30600};
+    tries[1] = (struct pw_try){.plan = tries[1].plan, .stopped = 30600};
+    tries[4] = (struct pw_try){.plan = tries[4].plan, .stopped = 30600};
+    expect_sentence(&f.advice, "\n      more than 1.02 times as long alone; more than 6.12 times beside the others [");
+    expect_sentence(&f.advice,
+                    "  Slower: read-mostly on wild (fails), accessed-by on wild, read-mostly on mild, prefetch "
+                    "on mild (stopped at 1.02 times as long).\n");
+    expect_sentence(&f.advice, "; 3 stopped early; 1 failed.\n");
+    struct pw_text json = {0};
+    pw_advice_json(&f.advice, &json);
+    assert_non_null(strstr(json.bytes, "\"cycles_alone_more_than\": 30600"));
+    assert_non_null(strstr(json.bytes, "{\"advice\": \"mild:read-mostly\", \"cycles_more_than\": 30600}"));
+    pw_text_free(&json);
+}
+
+/* Of a recording: memory that does not page, and without names. */
+static void test_device_memory_is_named_by_its_kind_and_said_to_need_a_change_first(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct pw_advice_trial trial;
+    struct pw_try tries[5];
+    init_trial(&f, &trial, tries);
+    f.made[1].memory = "device";
+    f.made[1].has_name = false;
+    f.made[1].order = 13;
+    f.made[2].memory = "inferred";
+    f.made[2].has_name = false;
+    f.made[2].order = 1;
+    f.made[2].members = 3;
+    expect_sentence(&f.advice,
+                    "First: some of its allocations, 160.00 KiB, are device memory from cudaMalloc, which never "
+                    "pages and takes none of these calls.");
+    expect_sentence(
+        &f.advice,
+        "  device_13: the 13th cudaMalloc, 160.00 KiB, written by launches 1 to 5 (solve, gemm, a and 1 "
+        "more)\n    cudaMemAdvise(device_13, 163840 /* 160.00 KiB */, cudaMemAdviseSetAccessedBy, device);\n");
+    expect_sentence(&f.advice,
+                    "  inferred_1: the 1st allocation that was not recorded and 2 more that share its pages, ");
+    expect_sentence(&f.advice, "under used device_13 thrashes: ");
+    f.made[2].has_name = true; /* a place in its source */
+    f.made[2].name = "mild";
+    expect_sentence(&f.advice, "  mild: how it was allocated was not recorded and 2 more that share its pages, ");
+    f.allocations[2].name = f.made[2].name = trial.allocations[1].name;
+    strcpy(trial.allocations[1].name, "step.cu:42 in forward");
+    expect_sentence(&f.advice,
+                    "  inferred_1: the 1st allocation that was not recorded, \"step.cu:42 in forward\" and 2 more");
+    expect_sentence(&f.advice, "cudaMemPrefetchAsync(inferred_1, 160000 /* 156.25 KiB */, device, stream);");
+    expect_sentence(&f.advice, "  Slower: read-mostly on device_13 (fails), read-mostly on inferred_1 ");
+    uint64_t with_calls[SIZES + 1] = {0, 0, 5000, 0};
+    f.advice.with_calls = with_calls;
+    struct pw_text text = {0};
+    pw_advice_table(&f.advice, &text);
+    assert_null(strstr(text.bytes, "wild"));
+    assert_non_null(strstr(text.bytes, "\n  calm: managed, 40.00 KiB, no kernel accesses it\n"));
+    pw_text_free(&text);
+    text = (struct pw_text){0};
+    pw_advice_json(&f.advice, &text);
+    assert_non_null(strstr(text.bytes, "\"name\": \"wild\", \"called\": \"device_13\", "));
+    assert_non_null(strstr(text.bytes, "\"memory\": \"device\", \"order\": 13, "));
+    assert_non_null(strstr(text.bytes, "\"kernels\": [{\"name\": \"solve\", \"launches\": 3, \"accesses\": 900}, "));
+    pw_text_free(&text);
+}
+
+static void test_how_often_pages_came_is_said_only_where_they_came_back(void **state)
+{
+    (void)state;
+    struct fixture f;
+    init(&f, (const uint64_t[SIZES][DESIGNS]){{1000, 1000}, {2500, 2000}, {30000, 15000}});
+    f.allocations[1].pages_in = 36; /* of 40: most of it never comes */
+    expect_sentence(&f.advice, " wild thrashes: 80% of the pages that came back; mild thrashes: 20% of the pages that "
+                               "came back, each page came 1.5 times.\n");
 }
 
 static void test_what_is_known_after_an_interruption_is_said_to_be_that(void **state)
@@ -256,6 +355,9 @@ int main(void)
         cmocka_unit_test(test_sentences_say_the_numbers),
         cmocka_unit_test(test_memory_to_spare_is_said),
         cmocka_unit_test(test_calls_are_said_with_the_gain_of_each_and_harmful_ones_apart),
+        cmocka_unit_test(test_tries_that_were_stopped_are_told_from_those_that_ran),
+        cmocka_unit_test(test_device_memory_is_named_by_its_kind_and_said_to_need_a_change_first),
+        cmocka_unit_test(test_how_often_pages_came_is_said_only_where_they_came_back),
         cmocka_unit_test(test_what_is_known_after_an_interruption_is_said_to_be_that),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,8 @@ struct fake {
     program *cycles;
     size_t runs, batches, stop_after; /* runs after which it is interrupted; 0: never */
     bool contradicted;                /* two kinds of advice for one allocation were tried */
+    uint64_t cycles_run;              /* of all runs, as far as they went */
+    bool goes_on;                     /* it never stops a run */
 };
 
 static enum pw_status run(void *context, struct pw_try *tries, size_t count, struct pw_error *err)
@@ -35,6 +37,11 @@ static enum pw_status run(void *context, struct pw_try *tries, size_t count, str
         f->runs++;
         tries[i].cycles = f->cycles(tries[i].plan.calls);
         tries[i].failure = tries[i].cycles ? NULL : "it is stuck";
+        if (!f->goes_on && tries[i].limit && tries[i].cycles > tries[i].limit) {
+            tries[i].stopped = tries[i].limit;
+            tries[i].cycles = 0;
+        }
+        f->cycles_run += tries[i].cycles + tries[i].stopped;
         for (size_t a = 0; a < PW_MOST_ADVISED; a++)
             f->contradicted |= __builtin_popcount(tries[i].plan.calls[a] & ~FETCH) > 1;
     }
@@ -50,7 +57,7 @@ static struct pw_search searched(struct fake *f, size_t allocations, size_t most
     enum pw_status status = pw_search_run(&s, &err);
     assert_int_equal(status, f->stop_after ? PW_INTERRUPTED : PW_OK);
     assert_false(f->contradicted);
-    assert_true(f->runs <= most);
+    assert_true(f->runs <= most + 2 * pw_plan_calls(&s.best)); /* alone, and beside the others */
     return s;
 }
 
@@ -153,8 +160,73 @@ static void no_more_runs_are_made_than_allowed_and_that_is_known(void **state)
         struct fake f = {.cycles = three_calls};
         struct pw_search s = searched(&f, 4, most);
         assert_int_equal(f.runs, s.try_count);
-        assert_int_equal(s.cut, s.try_count == most);
+        assert_int_equal(s.cut, s.try_count >= most);
         assert_true(s.best_cycles <= 100000);
+        pw_search_free(&s);
+    }
+}
+
+static uint64_t runs_only_mapped(const uint8_t *calls)
+{
+    return calls[1] == MAPPED ? 7000 : 0;
+}
+
+/* A program in which most calls cost much time. */
+static uint64_t mostly_harmful(const uint8_t *calls)
+{
+    uint64_t cycles = three_calls(calls);
+    for (size_t i = 0; i < 4; i++)
+        cycles *= calls[i] & MAPPED || (calls[i] & HOST && i < 3) ? 20 : 1;
+    return cycles;
+}
+
+static void tries_that_are_stopped_change_nothing_but_the_time(void **state)
+{
+    (void)state;
+    program *const programs[] = {one_call,      three_calls,      two_or_nothing,
+                                 nothing_helps, runs_only_mapped, mostly_harmful};
+    for (size_t p = 0; p < sizeof programs / sizeof *programs; p++) {
+        struct fake whole = {.cycles = programs[p], .goes_on = true}, cut = {.cycles = programs[p]};
+        struct pw_search a = searched(&whole, 4, 200), b = searched(&cut, 4, 200);
+        assert_memory_equal(&a.best, &b.best, sizeof a.best);
+        assert_int_equal(a.best_cycles, b.best_cycles);
+        assert_int_equal(a.try_count, b.try_count);
+        assert_true(cut.cycles_run <= whole.cycles_run);
+        if (programs[p] == mostly_harmful)
+            assert_true(cut.cycles_run < whole.cycles_run / 4);
+        pw_search_free(&a);
+        pw_search_free(&b);
+    }
+}
+
+static void what_is_refused_is_never_tried(void **state)
+{
+    (void)state;
+    struct fake f = {.cycles = three_calls};
+    struct pw_search s = {
+        .allocation_count = 4, .refused = {{COPY, COPY}}, .baseline = 100000, .most = 200, .run = run, .context = &f};
+    struct pw_error err;
+    assert_int_equal(pw_search_run(&s, &err), PW_OK);
+    for (size_t i = 0; i < s.try_count; i++)
+        assert_false((s.tries[i].plan.calls[0] | s.tries[i].plan.calls[1]) & COPY);
+    expect_best(&s, (uint8_t[]){FETCH, 0, 0, HOST}, 4, 44444);
+    pw_search_free(&s);
+}
+
+static void each_call_that_is_recommended_was_tried_alone_and_left_out(void **state)
+{
+    (void)state;
+    for (size_t most = 1; most < 40; most++) {
+        struct fake f = {.cycles = two_or_nothing};
+        struct pw_search s = searched(&f, 4, most);
+        for (size_t i = 0; i < 4; i++)
+            for (size_t k = 0; k < PW_CALL_KINDS; k++)
+                if (s.best.calls[i] & pw_call_kinds[k]) {
+                    struct pw_plan others = s.best;
+                    others.calls[i] &= (uint8_t)~pw_call_kinds[k];
+                    assert_non_null(pw_search_alone(&s, i, pw_call_kinds[k]));
+                    assert_true(!pw_plan_calls(&others) || pw_search_find(&s, &others));
+                }
         pw_search_free(&s);
     }
 }
@@ -170,11 +242,6 @@ static void an_interrupted_search_knows_the_best_so_far(void **state)
     s = searched(&after, 5, 100);
     expect_best(&s, (uint8_t[]){0, 0, MAPPED}, 3, 1000);
     pw_search_free(&s);
-}
-
-static uint64_t runs_only_mapped(const uint8_t *calls)
-{
-    return calls[1] == MAPPED ? 7000 : 0;
 }
 
 static void a_program_that_fails_is_made_to_run(void **state)
@@ -207,6 +274,9 @@ int main(void)
         cmocka_unit_test(calls_that_help_only_together_are_found),
         cmocka_unit_test(what_gains_too_little_costs_time_or_fails_is_not_recommended),
         cmocka_unit_test(no_more_runs_are_made_than_allowed_and_that_is_known),
+        cmocka_unit_test(tries_that_are_stopped_change_nothing_but_the_time),
+        cmocka_unit_test(what_is_refused_is_never_tried),
+        cmocka_unit_test(each_call_that_is_recommended_was_tried_alone_and_left_out),
         cmocka_unit_test(an_interrupted_search_knows_the_best_so_far),
         cmocka_unit_test(a_program_that_fails_is_made_to_run),
         cmocka_unit_test(what_the_program_says_already_is_not_contradicted),

@@ -23,6 +23,39 @@ static void every_word_is_known_and_words_about_one_name_add_up(void **state)
     assert_int_equal(l.count, 0);
 }
 
+static void commas_separate_too_and_all_stands_for_every_name(void **state)
+{
+    (void)state;
+    struct pw_advice_list l;
+    struct pw_error err;
+    assert_int_equal(pw_advice_parse("a:host,b:prefetch+all:accessed-by,", &l, &err), PW_OK);
+    assert_int_equal(l.count, 3);
+    assert_int_equal(pw_advice_take(&l, "a"), PW_ADVICE_PREFER_HOST | PW_ADVICE_ACCESSED_BY);
+    assert_string_equal(pw_advice_unused(&l), "b");
+    assert_int_equal(pw_advice_take(&l, "other"), PW_ADVICE_ACCESSED_BY);
+    assert_int_equal(pw_advice_take(&l, "b"), PW_ADVICE_PREFETCH | PW_ADVICE_ACCESSED_BY);
+    assert_null(pw_advice_unused(&l));
+    assert_int_equal(pw_advice_parse("all:host", &l, &err), PW_OK);
+    assert_string_equal(pw_advice_unused(&l), "all"); /* there was no allocation */
+}
+
+/* Those of recorded programs: places in a source, groups of allocations, C++. */
+static void names_may_have_colons_and_separators(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"step.cu:42", "weights+3", "step.cu:42+3", "a,b", "at::empty+2", "x: y+1"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct pw_advice_list l;
+        struct pw_error err;
+        char text[128];
+        snprintf(text, sizeof text, "%s:host,%s:accessed-by+b:prefetch", names[i], names[i]);
+        assert_int_equal(pw_advice_parse(text, &l, &err), PW_OK);
+        assert_int_equal(l.count, 2);
+        assert_int_equal(pw_advice_take(&l, names[i]), PW_ADVICE_PREFER_HOST | PW_ADVICE_ACCESSED_BY);
+        assert_int_equal(pw_advice_take(&l, "b"), PW_ADVICE_PREFETCH);
+    }
+}
+
 /* Allocations keep 31 characters of their names. */
 static void long_names_are_compared_as_far_as_allocations_keep_them(void **state)
 {
@@ -42,6 +75,8 @@ static void what_cannot_be_meant_is_refused_in_one_line(void **state)
         {":host", "uvm.advice: ':host' is not ALLOCATION:ADVICE, for example wall:read-mostly"},
         {"wall:", "uvm.advice: there is no advice ''; choose read-mostly, host, device, accessed-by or prefetch"},
         {"wall:hots",
+         "uvm.advice: there is no advice 'hots'; choose read-mostly, host, device, accessed-by or prefetch"},
+        {"wall:hots,b:host",
          "uvm.advice: there is no advice 'hots'; choose read-mostly, host, device, accessed-by or prefetch"},
         {"w:host+w:device", "memory advice for w names two preferred locations; choose host or device"},
     };
@@ -152,6 +187,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_word_is_known_and_words_about_one_name_add_up),
+        cmocka_unit_test(commas_separate_too_and_all_stands_for_every_name),
+        cmocka_unit_test(names_may_have_colons_and_separators),
         cmocka_unit_test(long_names_are_compared_as_far_as_allocations_keep_them),
         cmocka_unit_test(what_cannot_be_meant_is_refused_in_one_line),
         cmocka_unit_test(read_mostly_overrides_places_and_the_gpu_as_a_place_overrides_accessed_by),

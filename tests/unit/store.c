@@ -202,6 +202,29 @@ static void test_a_run_is_kept_once_and_known_by_its_inputs(void **state)
     expect_rows(folder->store, "SELECT count(*) FROM metric", "12");
 }
 
+static void test_the_most_cycles_of_a_stopped_run_are_kept_and_make_no_run(void **state)
+{
+    struct store_folder *folder = *state;
+    struct pw_store *s = open_store(folder->store, PW_STORE_CREATE);
+    const struct pw_run_inputs inputs = {"core", "a=1\n", "HS", 1}, other = {"core", "a=2\n", "HS", 1};
+    struct pw_error err;
+    uint64_t cycles = 7;
+    int64_t run;
+    assert_int_equal(pw_store_find_stopped(s, &inputs, &cycles, &err), PW_OK);
+    assert_int_equal(cycles, 0);
+    static const uint64_t found[][2] = {{100, 100}, {50, 100}, {200, 200}};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(pw_store_add_stopped(s, &inputs, found[i][0], &err), PW_OK);
+        assert_int_equal(pw_store_find_stopped(s, &inputs, &cycles, &err), PW_OK);
+        assert_int_equal(cycles, found[i][1]);
+    }
+    assert_int_equal(pw_store_find(s, &inputs, &run, &err), PW_OK);
+    assert_int_equal(run, 0);
+    assert_int_equal(pw_store_find_stopped(s, &other, &cycles, &err), PW_OK);
+    assert_int_equal(cycles, 0);
+    pw_store_close(s);
+}
+
 static void test_a_run_kept_without_a_breakdown_gets_it_and_stays_as_it_was(void **state)
 {
     struct store_folder *folder = *state;
@@ -374,7 +397,7 @@ static void test_a_store_that_was_changed_or_cut_is_refused(void **state)
     static const struct {
         const char *sql, *reason;
     } changes[] = {
-        {"PRAGMA user_version = 4", "newer pagewalk (schema 4; this one knows 3)"},
+        {"PRAGMA user_version = 5", "newer pagewalk (schema 5; this one knows 4)"},
         {"DROP VIEW allocations", "allocations is missing or changed"},
         {"PRAGMA user_version = -1", "newer pagewalk"},
         {"PRAGMA journal_mode = WAL", "write-ahead logging"},
@@ -536,6 +559,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_loaded_run_is_the_added_one, enter, leave),
         cmocka_unit_test_setup_teardown(test_options_that_are_numbers_are_metrics, enter, leave),
         cmocka_unit_test_setup_teardown(test_a_run_is_kept_once_and_known_by_its_inputs, enter, leave),
+        cmocka_unit_test_setup_teardown(test_the_most_cycles_of_a_stopped_run_are_kept_and_make_no_run, enter, leave),
         cmocka_unit_test_setup_teardown(test_a_run_kept_without_a_breakdown_gets_it_and_stays_as_it_was, enter, leave),
         cmocka_unit_test_setup_teardown(test_a_run_that_cannot_be_kept_leaves_nothing, enter, leave),
         cmocka_unit_test_setup_teardown(test_views_say_what_the_run_did, enter, leave),

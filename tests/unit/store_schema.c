@@ -64,7 +64,7 @@ static const char old_runs_view[] =
     "  r.wall_seconds, r.core, r.finished_at\n"
     "FROM run r";
 
-/* Schema 2 has added a table and a view, schema 3 changed a view. */
+/* Schema 2 has added a table and a view, schema 3 changed a view, schema 4 added a table. */
 static void make_old_store(const char *path, uint64_t runs)
 {
     struct pw_store *s;
@@ -75,7 +75,7 @@ static void make_old_store(const char *path, uint64_t runs)
         assert_int_equal(store_add_seed(s, seed, &run, &err), PW_OK);
     pw_store_close(s);
     execute(path, old_runs_view);
-    execute(path, "DROP VIEW allocations; DROP TABLE allocation; PRAGMA user_version = 1");
+    execute(path, "DROP VIEW allocations; DROP TABLE allocation; DROP TABLE stopped; PRAGMA user_version = 1");
 }
 
 static struct pw_stored_run *load(const char *path, enum pw_store_access access, int64_t run)
@@ -179,7 +179,7 @@ static void test_runs_of_schema_2_are_counted_until_the_store_is_brought_up_to_d
         assert_int_equal(store_add_seed(s, seed, &run, &err), PW_OK);
     pw_store_close(s);
     execute(folder->store, old_runs_view);
-    execute(folder->store, "PRAGMA user_version = 2");
+    execute(folder->store, "DROP TABLE stopped; PRAGMA user_version = 2");
     for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
         if (pw_store_open(folder->store, openings[i].access, &s, &err) != PW_OK)
             fail_msg("%s", err.message);
@@ -187,6 +187,29 @@ static void test_runs_of_schema_2_are_counted_until_the_store_is_brought_up_to_d
         pw_store_close(s);
     }
     pw_stored_run_free(load(folder->store, PW_STORE_READ, 3));
+}
+
+/* What was stopped cannot be known there. */
+static void test_a_store_of_schema_3_says_of_no_run_that_it_was_stopped(void **state)
+{
+    struct store_folder *folder = *state;
+    const struct pw_run_inputs inputs = {"core", "a=1\n", "HS", 1};
+    struct pw_store *s;
+    struct pw_error err = {0};
+    uint64_t cycles = 7;
+    assert_int_equal(pw_store_open(folder->store, PW_STORE_CREATE, &s, &err), PW_OK);
+    assert_int_equal(pw_store_add_stopped(s, &inputs, 100, &err), PW_OK);
+    pw_store_close(s);
+    execute(folder->store, "DROP TABLE stopped; PRAGMA user_version = 3");
+    assert_int_equal(pw_store_open(folder->store, PW_STORE_READ, &s, &err), PW_OK);
+    assert_int_equal(pw_store_find_stopped(s, &inputs, &cycles, &err), PW_OK);
+    assert_int_equal(cycles, 0);
+    pw_store_close(s);
+    assert_int_equal(pw_store_open(folder->store, PW_STORE_CREATE, &s, &err), PW_OK);
+    assert_int_equal(pw_store_add_stopped(s, &inputs, 100, &err), PW_OK);
+    assert_int_equal(pw_store_find_stopped(s, &inputs, &cycles, &err), PW_OK);
+    assert_int_equal(cycles, 100);
+    pw_store_close(s);
 }
 
 static void test_a_damaged_old_store_is_refused_and_not_changed(void **state)
@@ -241,6 +264,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_runs_of_schema_2_are_counted_until_the_store_is_brought_up_to_date, enter,
                                         leave),
         cmocka_unit_test_setup_teardown(test_a_damaged_old_store_is_refused_and_not_changed, enter, leave),
+        cmocka_unit_test_setup_teardown(test_a_store_of_schema_3_says_of_no_run_that_it_was_stopped, enter, leave),
         cmocka_unit_test_setup_teardown(test_many_writers_bring_one_store_to_the_present_schema, enter, leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,9 +88,13 @@ static void what_kind_of_memory_a_group_is(void **state)
     struct pw_relocation r;
     struct pw_error err;
     assert_int_equal(pw_relocation_create(&r, events, 4, &err), PW_OK);
-    assert_false(r.groups[0].host); /* one of them is device memory */
-    assert_true(r.groups[1].host);
-    assert_false(r.groups[2].host);
+    assert_int_equal(r.groups[0].memory, PW_TRACE_MEMORY_COUNT); /* one of them is device memory */
+    assert_int_equal(r.groups[1].memory, PW_TRACE_HOST);
+    assert_int_equal(r.groups[2].memory, PW_TRACE_MANAGED);
+    assert_int_equal(r.groups[0].order, 1);
+    assert_int_equal(r.groups[1].order, 2); /* the second of the host's */
+    assert_int_equal(r.groups[2].order, 1);
+    assert_int_equal(r.groups[0].bytes, 2); /* without what lies between them */
     pw_relocation_release(&r);
 }
 

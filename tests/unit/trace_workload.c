@@ -30,11 +30,17 @@ static int remove_path(void **state)
     return unlink(path);
 }
 
-static void allocate(struct pw_trace_writer *w, enum pw_trace_memory memory, uint64_t address, uint64_t bytes)
+static void allocate_named(struct pw_trace_writer *w, enum pw_trace_memory memory, uint64_t address, uint64_t bytes,
+                           const char *name)
 {
     pw_trace_write_event(
         w, &(struct pw_trace_event){
-               .kind = PW_TRACE_ALLOC, .memory = (uint8_t)memory, .address = address, .bytes = bytes, .name = "array"});
+               .kind = PW_TRACE_ALLOC, .memory = (uint8_t)memory, .address = address, .bytes = bytes, .name = name});
+}
+
+static void allocate(struct pw_trace_writer *w, enum pw_trace_memory memory, uint64_t address, uint64_t bytes)
+{
+    allocate_named(w, memory, address, bytes, "array");
 }
 
 /* One warp that reads a word at each address, one after the other. */
@@ -204,6 +210,92 @@ static void pinned_host_memory_is_read_where_it_is(void **state)
     pw_result_free(r);
 }
 
+static void load(struct pw_trace_writer *w, uint8_t kind, uint64_t address)
+{
+    const struct pw_op op = {.kind = kind, .form = PW_FORM_LANES, .bytes = 4, .count_or_mask = 1};
+    assert_true(pw_trace_write_op(w, 0, 0, &op, &address));
+}
+
+/* Four kinds of memory, the managed one with a name; two of device memory in one piece of 2 MiB. */
+static void a_profile_says_what_memory_is_and_which_launches_access_it(void **state)
+{
+    (void)state;
+    static const struct pw_profile_allocation expected[] = {
+        {.memory = "device",
+         .order = 1,
+         .members = 2,
+         .recorded_bytes = MIB,
+         .launches = 2,
+         .first_launch = 1,
+         .last_launch = 3,
+         .kernel_count = 2,
+         .written = true},
+        {.memory = "managed",
+         .order = 1,
+         .members = 1,
+         .recorded_bytes = MIB,
+         .has_name = true,
+         .launches = 1,
+         .first_launch = 3,
+         .last_launch = 3,
+         .kernel_count = 1},
+        {.memory = "host", .order = 1, .members = 1, .recorded_bytes = 4096},
+        {.memory = "device",
+         .order = 3,
+         .members = 1,
+         .recorded_bytes = 4096,
+         .launches = 3,
+         .first_launch = 1,
+         .last_launch = 3,
+         .kernel_count = 2},
+    };
+    struct pw_trace_writer *w;
+    struct pw_error err = {0};
+    assert_ok(pw_trace_writer_open(path, &w, &err), &err);
+    pw_trace_writer_set_origin(w, &(struct pw_trace_origin){"test", "test", "", 1, 1});
+    allocate_named(w, PW_TRACE_DEVICE, 10 * MIB, MIB / 2, "");
+    allocate_named(w, PW_TRACE_DEVICE, 11 * MIB, MIB / 2, "0xb00000");
+    allocate_named(w, PW_TRACE_MANAGED, 20 * MIB, MIB, "weights");
+    allocate_named(w, PW_TRACE_HOST, 30 * MIB, 4096, "0x1e00000");
+    allocate_named(w, PW_TRACE_DEVICE, 40 * MIB, 4096, "0x2800000");
+    for (unsigned launch = 1; launch <= 3; launch++) {
+        pw_trace_write_launch(w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH,
+                                                          .name = launch == 3 ? "late" : "early",
+                                                          .grid = {1, 1, 1},
+                                                          .block = {32, 1, 1}});
+        load(w, PW_OP_LOAD, 40 * MIB);
+        if (launch != 2)
+            load(w, PW_OP_LOAD, 10 * MIB);
+        if (launch == 3) {
+            load(w, PW_OP_ATOMIC, 11 * MIB);
+            load(w, PW_OP_LOAD, 20 * MIB);
+        }
+    }
+    assert_ok(pw_trace_writer_finish(w, NULL, &err), &err);
+    struct pw_profile *p;
+    assert_ok(pw_workload_profile(&(struct pw_profile_spec){.workload = text}, &p, &err), &err);
+    assert_int_equal(p->allocation_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct pw_profile_allocation *a = &p->allocations[i], *e = &expected[i];
+        assert_string_equal(a->memory, e->memory);
+        assert_int_equal(a->order, e->order);
+        assert_int_equal(a->members, e->members);
+        assert_int_equal(a->recorded_bytes, e->recorded_bytes);
+        assert_int_equal(a->has_name, e->has_name);
+        assert_int_equal(a->written, e->written);
+        assert_int_equal(a->launches, e->launches);
+        assert_int_equal(a->first_launch, e->first_launch);
+        assert_int_equal(a->last_launch, e->last_launch);
+        assert_int_equal(a->kernel_count, e->kernel_count);
+    }
+    assert_string_equal(p->allocations[0].kernels[0].kernel, "late"); /* two accesses of one launch */
+    assert_int_equal(p->allocations[0].kernels[0].accesses, 2);
+    assert_int_equal(p->allocations[0].kernels[0].launches, 1);
+    assert_string_equal(p->allocations[3].kernels[0].kernel, "early");
+    assert_int_equal(p->allocations[3].kernels[0].launches, 2);
+    pw_profile_free(p);
+}
+
 static void a_run_is_identified_by_what_is_in_the_file(void **state)
 {
     (void)state;
@@ -314,6 +406,7 @@ int main(void)
         cmocka_unit_test(lanes_that_come_back_round_the_address_space_are_refused),
         cmocka_unit_test(a_group_is_freed_with_its_last_allocation),
         cmocka_unit_test(pinned_host_memory_is_read_where_it_is),
+        cmocka_unit_test(a_profile_says_what_memory_is_and_which_launches_access_it),
         cmocka_unit_test(a_run_is_identified_by_what_is_in_the_file),
         cmocka_unit_test(the_pace_of_a_launch_is_replayed_and_recorded_again),
         cmocka_unit_test(a_kernel_that_fails_ends_its_program),

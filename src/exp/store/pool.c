@@ -23,6 +23,7 @@ struct report {
     enum pw_status status;
     bool not_stored; /* the run is good, but its result could not be kept */
     int64_t run;
+    uint64_t stopped; /* as of a job */
     char message[sizeof(((struct pw_pool_job *)0)->message)];
 };
 
@@ -70,11 +71,14 @@ static void work(struct pw_pool *pool, const struct pw_pool_job *job, struct rep
     spec.progress_context = report;
     spec.interrupted = pool->interrupted;
     enum pw_status status = pw_run(&spec, &result, &err);
-    bool finished = status == PW_OK;
+    bool stopped = status == PW_STOPPED, finished = stopped || status == PW_OK;
     if (finished)
         status = pw_store_open(pool->store_path, PW_STORE_CREATE, &store, &err);
-    if (status == PW_OK)
+    if (status == PW_OK && stopped)
+        status = pw_store_add_stopped(store, &job->inputs, spec.limit_cycles, &err);
+    else if (status == PW_OK)
         status = pw_store_add(store, &job->inputs, result, &report->run, &err);
+    report->stopped = stopped ? spec.limit_cycles : 0;
     report->not_stored = finished && status != PW_OK;
     pw_store_close(store);
     pw_result_free(result);
@@ -137,6 +141,7 @@ static void reap(struct state *s, struct worker *w, int wait_status)
     } else if (r->status == PW_INTERRUPTED) {
         s->waiting[s->waiting_count++] = w->job;
     } else {
+        s->pool->jobs[w->job].stopped = r->status == PW_OK ? r->stopped : 0;
         settle(s, w->job, r->status == PW_OK ? r->run : 0, r->status == PW_OK ? NULL : r->message);
     }
 }
@@ -156,7 +161,19 @@ static void reap_all(struct state *s, int flags)
 
 enum pw_status pw_pool_look_up(struct pw_store *store, struct pw_pool_job *job, struct pw_error *err)
 {
-    return (job->spec.breakdown ? pw_store_find_breakdown : pw_store_find)(store, &job->inputs, &job->run, err);
+    uint64_t cycles;
+    enum pw_status status =
+        (job->spec.breakdown ? pw_store_find_breakdown : pw_store_find)(store, &job->inputs, &job->run, err);
+    if (status != PW_OK || job->run || !job->spec.limit_cycles)
+        return status;
+    status = pw_store_find_stopped(store, &job->inputs, &cycles, err);
+    job->stopped = cycles >= job->spec.limit_cycles ? cycles : 0;
+    return status;
+}
+
+static bool is_known(const struct pw_pool_job *j)
+{
+    return j->run || j->stopped;
 }
 
 /* Whether somebody else has finished the job meanwhile. */
@@ -164,7 +181,7 @@ static enum pw_status look_in_store(struct state *s, size_t job, bool *out_there
 {
     struct pw_pool_job *j = &s->pool->jobs[job];
     enum pw_status status = pw_pool_look_up(s->pool->store, j, err);
-    *out_there = status == PW_OK && j->run;
+    *out_there = status == PW_OK && is_known(j);
     if (*out_there)
         settle(s, job, j->run, NULL);
     return status;
@@ -245,7 +262,7 @@ static enum pw_status prepare(struct state *s, struct pw_error *err)
         s->workers[i].report = &s->reports[i];
     for (size_t i = 0; i < pool->count; i++) {
         s->cost_total += pool->jobs[i].cost;
-        if (!pool->jobs[i].run) {
+        if (!is_known(&pool->jobs[i])) {
             s->waiting[s->waiting_count++] = i;
         } else {
             s->done++;

@@ -14,6 +14,9 @@ struct pw_pool_job {
     struct pw_run_inputs inputs;
     double cost; /* estimated seconds, for the time left */
     int64_t run; /* in the store; 0: not yet */
+    /* Of one with spec.limit_cycles: it takes more cycles than so many, and was not run to its end. 0: it was, or has
+     * not been run. */
+    uint64_t stopped;
     bool failed;
     char message[sizeof(((struct pw_error *)0)->message)]; /* why */
 };
@@ -28,7 +31,7 @@ struct pw_pool {
     const char *store_path;
     struct pw_store *store;
     unsigned workers;
-    struct pw_pool_job *jobs; /* those with a run are done */
+    struct pw_pool_job *jobs; /* those with a run, or stopped, are done */
     size_t count;
     /* Called in this process: when a job has got its run or has failed, and about ten times a second. May be NULL. */
     void (*finished)(void *context, size_t job);
@@ -37,7 +40,8 @@ struct pw_pool {
     const volatile bool *interrupted; /* or NULL */
 };
 
-/* Looks for a job's run in the store; it has to have a breakdown where the job asks for one. */
+/* Looks for a job's run in the store; it has to have a breakdown where the job asks for one. Where it has a limit, it
+ * is enough that the run is known to take longer. */
 enum pw_status pw_pool_look_up(struct pw_store *store, struct pw_pool_job *job, struct pw_error *err);
 
 /* PW_OK also when runs failed; PW_INTERRUPTED when the flag was raised: workers are told to end, what is done is kept.

@@ -56,15 +56,20 @@ uint64_t pw_run_inputs_hash(const struct pw_run_inputs *inputs)
     return pw_fnv_number(hash, inputs->seed);
 }
 
+static void bind_inputs(struct pw_query *q, const struct pw_run_inputs *inputs)
+{
+    pw_query_bind_text(q, inputs->core);
+    pw_query_bind_text(q, inputs->options);
+    pw_query_bind_text(q, inputs->workload);
+    pw_query_bind_integer(q, (int64_t)inputs->seed);
+}
+
 enum pw_status pw_store_find(struct pw_store *s, const struct pw_run_inputs *inputs, int64_t *out_run,
                              struct pw_error *err)
 {
     bool row;
     struct pw_query q = pw_query_start(s, PW_SQL_FIND_RUN);
-    pw_query_bind_text(&q, inputs->core);
-    pw_query_bind_text(&q, inputs->options);
-    pw_query_bind_text(&q, inputs->workload);
-    pw_query_bind_integer(&q, (int64_t)inputs->seed);
+    bind_inputs(&q, inputs);
     enum pw_status status = pw_query_step(&q, &row, err);
     *out_run = row ? sqlite3_column_int64(q.statement, 0) : 0;
     pw_query_end(&q);
@@ -264,23 +269,72 @@ static enum pw_status add_all(struct pw_store *s, const struct pw_run_inputs *in
     return status;
 }
 
+static enum pw_status begin(struct pw_store *s, struct pw_error *err)
+{
+    struct pw_query q = pw_query_start(s, PW_SQL_BEGIN);
+    return pw_query_run(&q, err);
+}
+
+/* Commits what has gone well until now. */
+static enum pw_status commit(struct pw_store *s, enum pw_status status, struct pw_error *err)
+{
+    if (status == PW_OK) {
+        struct pw_query q = pw_query_start(s, PW_SQL_COMMIT);
+        status = pw_query_run(&q, err);
+    }
+    if (status != PW_OK) /* It may have been rolled back already, and then this fails. */
+        (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
 enum pw_status pw_store_add(struct pw_store *s, const struct pw_run_inputs *inputs, const struct pw_result *r,
                             int64_t *out_run, struct pw_error *err)
 {
     *out_run = 0;
-    struct pw_query q = pw_query_start(s, PW_SQL_BEGIN);
-    enum pw_status status = pw_query_run(&q, err);
+    enum pw_status status = begin(s, err);
     if (status != PW_OK)
         return status;
-    status = add_all(s, inputs, r, out_run, err);
-    if (status == PW_OK) {
-        q = pw_query_start(s, PW_SQL_COMMIT);
-        status = pw_query_run(&q, err);
-    }
-    if (status != PW_OK) {
+    status = commit(s, add_all(s, inputs, r, out_run, err), err);
+    if (status != PW_OK)
         *out_run = 0;
-        /* It may have been rolled back already, and then this fails. */
-        (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-    }
+    return status;
+}
+
+static enum pw_status add_stopped(struct pw_store *s, const struct pw_run_inputs *inputs, uint64_t cycles,
+                                  struct pw_error *err)
+{
+    int64_t configuration;
+    enum pw_status status = add_configuration(s, inputs->options, &configuration, err);
+    if (status != PW_OK)
+        return status;
+    struct pw_query q = pw_query_start(s, PW_SQL_ADD_STOPPED);
+    pw_query_bind_text(&q, inputs->core);
+    pw_query_bind_integer(&q, configuration);
+    pw_query_bind_text(&q, inputs->workload);
+    pw_query_bind_integer(&q, (int64_t)inputs->seed);
+    pw_query_bind_count(&q, cycles);
+    return pw_query_run(&q, err);
+}
+
+enum pw_status pw_store_add_stopped(struct pw_store *s, const struct pw_run_inputs *inputs, uint64_t cycles,
+                                    struct pw_error *err)
+{
+    enum pw_status status = begin(s, err);
+    return status == PW_OK ? commit(s, add_stopped(s, inputs, cycles, err), err) : status;
+}
+
+enum pw_status pw_store_find_stopped(struct pw_store *s, const struct pw_run_inputs *inputs, uint64_t *out_cycles,
+                                     struct pw_error *err)
+{
+    enum { FIRST_OF_STOPPED = 4 };
+    bool row;
+    *out_cycles = 0;
+    if (s->schema < FIRST_OF_STOPPED)
+        return PW_OK;
+    struct pw_query q = pw_query_start(s, PW_SQL_FIND_STOPPED);
+    bind_inputs(&q, inputs);
+    enum pw_status status = pw_query_step(&q, &row, err);
+    *out_cycles = row ? (uint64_t)sqlite3_column_int64(q.statement, 0) : 0;
+    pw_query_end(&q);
     return status;
 }

@@ -12,7 +12,7 @@
 #include "pagewalk/pagewalk.h"
 #include "system/version.h"
 
-enum { PW_STORE_SCHEMA = 3 };
+enum { PW_STORE_SCHEMA = 4 };
 
 /* PW_STORE_CREATE makes the file when it is missing or empty; the others want one that exists. PW_STORE_USE is
  * PW_STORE_CREATE, but takes a file with something in it that may not be written as PW_STORE_READ does. A file that is
@@ -55,6 +55,13 @@ enum pw_status pw_store_find_breakdown(struct pw_store *s, const struct pw_run_i
 /* Adds a finished run. Waits for other writers. A run that is there without a breakdown gets that of the result. */
 enum pw_status pw_store_add(struct pw_store *s, const struct pw_run_inputs *inputs, const struct pw_result *r,
                             int64_t *out_run, struct pw_error *err);
+
+/* A run that was stopped has no result, but is known to take more than so many cycles: the most that was found. 0:
+ * nothing is known. */
+enum pw_status pw_store_add_stopped(struct pw_store *s, const struct pw_run_inputs *inputs, uint64_t cycles,
+                                    struct pw_error *err);
+enum pw_status pw_store_find_stopped(struct pw_store *s, const struct pw_run_inputs *inputs, uint64_t *out_cycles,
+                                     struct pw_error *err);
 
 /* What a stored run has to say, for expressions and reports. Texts and arrays are the run's own. */
 struct pw_stored_app {

@@ -33,6 +33,10 @@ static const char *const texts[PW_SQL_COUNT] = {
     [PW_SQL_ADD_ALLOCATION] =
         "INSERT INTO allocation(run, number, app, name, count, bytes, pages" PW_ALLOCATION_COUNTERS(
             COUNTER_NAME) ") VALUES (?, ?, ?, ?, ?, ?, ?" PW_ALLOCATION_COUNTERS(COUNTER_PLACE) ")",
+    [PW_SQL_ADD_STOPPED] = "INSERT INTO stopped(core, configuration, workload, seed, cycles) VALUES (?, ?, ?, ?, ?)"
+                           " ON CONFLICT DO UPDATE SET cycles = max(cycles, excluded.cycles)",
+    [PW_SQL_FIND_STOPPED] = "SELECT s.cycles FROM configuration c JOIN stopped s ON s.configuration = c.id"
+                            " WHERE s.core = ? AND c.options = ? AND s.workload = ? AND s.seed = ?",
     [PW_SQL_SECONDS] = "SELECT avg(wall_seconds) FROM (SELECT wall_seconds FROM run WHERE workload = ?1"
                        " ORDER BY wall_seconds"
                        " LIMIT 2 - (SELECT count(*) FROM run WHERE workload = ?1) % 2"

@@ -1,4 +1,4 @@
-/* The tables and views of a result store, schema 3 (docs/store.md).
+/* The tables and views of a result store, schema 4 (docs/store.md).
  *
  * Two rules keep the file small. The effective options, some kilobytes of text, are kept once per configuration. A
  * metric's name, unit and place are kept once, and its value in a run takes about ten bytes. Tables are STRICT, so that
@@ -9,9 +9,9 @@
  * schema.
  *
  * Schema 2 has added the allocations. Until schema 3 `run.core` was one digest for all sources; since then it is
- * "MECHANISMS/PARTS", what that run depends on, and the view `runs` shows the two, with measures of all GPUs. A file of
- * an older schema gets what it has not when it is opened for writing. Its runs stay, but none of them is found again by
- * what identifies a run now. */
+ * "MECHANISMS/PARTS", what that run depends on, and the view `runs` shows the two, with measures of all GPUs. Schema 4
+ * has added runs that were stopped. A file of an older schema gets what it has not when it is opened for writing. Its
+ * runs stay, but those from before schema 3 are not found again by what identifies a run now. */
 #include "store_internal.h"
 
 #include "uvm/allocation.h"
@@ -127,6 +127,16 @@ const struct pw_store_object pw_store_objects[] = {
      "CREATE VIEW options AS SELECT r.id AS run, o.name, o.value\n"
      "FROM run r JOIN configuration_option o ON o.configuration = r.configuration",
      1, 0},
+    {"stopped",
+     "CREATE TABLE stopped(\n"
+     "  core TEXT NOT NULL,\n"
+     "  configuration INTEGER NOT NULL REFERENCES configuration(id),\n"
+     "  workload TEXT NOT NULL,\n"
+     "  seed INTEGER NOT NULL,\n"
+     "  cycles INTEGER NOT NULL CHECK (cycles >= 0),\n"
+     "  PRIMARY KEY (core, configuration, workload, seed)\n"
+     ") STRICT, WITHOUT ROWID",
+     4, 0},
     {"allocation",
      "CREATE TABLE allocation(\n"
      "  run INTEGER NOT NULL REFERENCES run(id),\n"

@@ -117,6 +117,7 @@ void pw_advice_destroy(struct pw_advice *a)
         return;
     struct pw_advice_private *p = a->private;
     pw_advice_release_trials(a);
+    pw_advice_release_uses(a);
     pw_advice_release_runs(p);
     free(p->wishes);
     free(p->workload);
@@ -205,11 +206,10 @@ static void place_sizes(struct pw_advice *a)
     a->memory_count = kept;
 }
 
-/* Whether the run with all memory is what a run with so much would be: nothing had to leave, and all that came fits. */
-static bool is_enough(const struct pw_advice_point *reference, uint64_t bytes)
+bool pw_advice_is_enough(const struct pw_stored_run *r, uint64_t bytes)
 {
-    return reference->evicted == 0 && metric(reference->run, "option.uvm.free_buffer") == 0 &&
-           reference->pages_in * PW_ADVICE_PAGE_BYTES <= (double)bytes;
+    return metric(r, "uvm.pages_evicted") == 0 && metric(r, "option.uvm.free_buffer") == 0 &&
+           metric(r, "uvm.pages_in") * PW_ADVICE_PAGE_BYTES <= (double)bytes;
 }
 
 /* The policies [first, outer) at every size: those that need a run of their own, and then all. */
@@ -221,7 +221,7 @@ static enum pw_status run_sizes(struct pw_advice *a, const struct pw_pool *pool,
     enum pw_status status = b ? PW_OK : PW_FAILED;
     for (size_t m = 0; m < a->memory_count; m++)
         for (size_t d = first; status == PW_OK && d < outer; d++)
-            if (!is_enough(&a->references[d], a->memories[m].bytes))
+            if (!pw_advice_is_enough(a->references[d].run, a->memories[m].bytes))
                 status = pw_advice_batch_add(a, b, d, a->memories[m].bytes, NULL, err);
     if (status == PW_OK)
         status = pw_advice_batch_run(a, pool, b, err);
@@ -230,7 +230,7 @@ static enum pw_status run_sizes(struct pw_advice *a, const struct pw_pool *pool,
     for (size_t m = 0; m < a->memory_count; m++)
         for (size_t d = first; d < outer; d++) {
             struct pw_advice_point *p = &a->points[m * designs + d];
-            if (is_enough(&a->references[d], a->memories[m].bytes)) {
+            if (pw_advice_is_enough(a->references[d].run, a->memories[m].bytes)) {
                 *p = a->references[d];
             } else {
                 *p = point_of(b->runs[next], &b->jobs[next]);
@@ -268,6 +268,40 @@ static void compare(struct pw_advice *a)
             a->points[i].slowdown = (double)a->points[i].cycles / fastest;
 }
 
+/* About how many runs a search takes: each call alone, as many again with others, and those on all allocations. */
+static size_t guess_tries(const struct pw_advice *a)
+{
+    const struct pw_stored_run *r = a->references[0].run;
+    size_t candidates = 0;
+    for (size_t i = 0; i < r->allocation_count; i++)
+        if (r->allocations[i].pages_in) {
+            const struct pw_advice_use use = pw_advice_use_of(a, r->allocations[i].name);
+            candidates += PW_CALL_KINDS - use.written;
+        }
+    size_t tries = candidates ? 2 * candidates + PW_CALL_KINDS : 0;
+    return tries < a->spec.tries ? tries : a->spec.tries;
+}
+
+/* Says what is to come, once it is known what one run takes. */
+static void look_ahead(const struct pw_advice *a, const struct pw_pool *pool)
+{
+    size_t sizes = 0, places = a->default_sizes ? 1 : 0;
+    bool all = a->default_sizes;
+    for (size_t m = 0; m < a->memory_count; m++) {
+        bool enough = pw_advice_is_enough(a->references[0].run, a->memories[m].bytes);
+        sizes += !enough;
+        places += !enough && !a->default_sizes;
+        all |= enough;
+    }
+    if (!a->spec.outlook)
+        return;
+    const struct pw_advice_outlook outlook = {.runs =
+                                                  a->spec.design_count * (sizes + 1) + (places + all) * guess_tries(a),
+                                              .seconds_of_one = a->references[0].run->wall_seconds,
+                                              .workers = pool->workers};
+    a->spec.outlook(a->spec.outlook_context, &outlook);
+}
+
 /* The policy in use: first with all memory, then at every size. */
 static enum pw_status run_used(struct pw_advice *a, const struct pw_pool *pool, size_t ahead, struct pw_error *err)
 {
@@ -282,6 +316,7 @@ static enum pw_status run_used(struct pw_advice *a, const struct pw_pool *pool, 
     if (status != PW_OK)
         return status;
     place_sizes(a);
+    look_ahead(a, pool);
     p->ahead = ahead;
     return run_sizes(a, pool, 0, 1, err);
 }
@@ -304,7 +339,9 @@ enum pw_status pw_advice_run(struct pw_advice *a, const struct pw_pool *pool, st
     struct pw_advice_batch *others = a->private->batches->next;
     size_t after = (a->spec.design_count - 1) * (a->spec.memory_count + 1);
     estimate(a, pool);
-    enum pw_status status = run_used(a, pool, after + (a->spec.tries ? GUESSED_TRIES : 0), err);
+    enum pw_status status = pw_advice_find_uses(a, pool->interrupted, err);
+    if (status == PW_OK)
+        status = run_used(a, pool, after + (a->spec.tries ? GUESSED_TRIES : 0), err);
     if (status != PW_OK)
         return status;
     a->known = true;

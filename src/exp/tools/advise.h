@@ -15,6 +15,13 @@
 #include "exp/store/pool.h"
 #include "exp/tools/advise_search.h"
 
+/* What advice will take, as far as that is known after the first run. */
+struct pw_advice_outlook {
+    size_t runs; /* about, those in the store included */
+    double seconds_of_one;
+    unsigned workers;
+};
+
 struct pw_advice_spec {
     const char *workload, *machine;
     const char *const *designs;  /* that page on demand; the first is the one in use */
@@ -23,6 +30,8 @@ struct pw_advice_spec {
     size_t design_count, memory_count, set_count;
     size_t tries; /* of CUDA calls, at most, at one size; 0: none */
     uint64_t seed;
+    void (*outlook)(void *context, const struct pw_advice_outlook *o); /* called once; or NULL */
+    void *outlook_context;
 };
 
 /* What is asked for when nothing is said. */
@@ -75,8 +84,10 @@ struct pw_advice {
     size_t trial_count;
     struct pw_advice_trial *trials;
     uint64_t *with_calls; /* [memory], the last for all there is: cycles with the calls that help; 0: not run */
-    const char *options;  /* of the policy in use, "name=value\n"; NULL: not known */
-    bool known;           /* all there is to know of the policy in use without calls */
+    size_t profile_count;
+    struct pw_profile **profiles; /* of each application: what its allocations are */
+    const char *options;          /* of the policy in use, "name=value\n"; NULL: not known */
+    bool known;                   /* all there is to know of the policy in use without calls */
     bool interrupted;
     struct pw_advice_private *private;
 };
@@ -109,8 +120,8 @@ const struct pw_advice_trial *pw_advice_trial_of(const struct pw_advice *a, size
 /* Cycles without calls at the size of a trial; 0: it fails. */
 uint64_t pw_advice_baseline(const struct pw_advice *a, const struct pw_advice_trial *t);
 
-/* The CUDA call for an allocation: "cudaMemAdvise(NAME, bytes, …);" */
-void pw_advice_call(const char *name, unsigned kind, struct pw_text *out);
+/* The CUDA call for an allocation: "cudaMemAdvise(NAME, 4194304, …);", the bytes 0 where they are not known. */
+void pw_advice_call(const char *name, uint64_t bytes, unsigned kind, struct pw_text *out);
 /* A plan as uvm.advice has it, after what is there already (or NULL). */
 void pw_advice_plan(const struct pw_advice_trial *t, const struct pw_plan *p, const char *given, struct pw_text *out);
 

@@ -2,11 +2,18 @@
  *
  * Calls are tried by uvm.advice, which goes by names: allocations of one name, be they freed and allocated again or in
  * several applications, are advised together. Allocations that hardly move any pages are left out, as no call could
- * gain what it has to. What the options say already stays. */
+ * gain what it has to. What the options say already stays.
+ *
+ * read-mostly is not tried on what a kernel writes. On an H200 (data/hw/h200-managed.csv) a kernel that writes one
+ * array of three with that advice took 7 to 78 times as long, more the larger the arrays; what a simulated write to a
+ * copy costs grows with the pages alone (uvm/driver_advice.c).
+ *
+ * Tries with all memory come first: those in which all pages fit stand for tries with less. */
 #include "exp/tools/advise_internal.h"
 
 #include "sim/option.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,15 +101,27 @@ static int by_what_they_cost(const void *x, const void *y)
     return strcmp(a->name, b->name);
 }
 
-/* A name that uvm.advice cannot have is left alone. */
-static bool is_worth_trying(const struct pw_advised *one, double far_faults, double pages_in)
+/* Whether uvm.advice can have the name: some with colons it cannot. */
+static bool can_be_named(const char *name)
 {
-    return (one->far_faults || one->pages_in) && !strpbrk(one->name, "+:") &&
+    char text[PW_ADVISED_NAME_CAPACITY + 8];
+    struct pw_advice_list list;
+    struct pw_error err;
+    snprintf(text, sizeof text, "%s:host", name);
+    return pw_advice_parse(text, &list, &err) == PW_OK && list.count == 1 && !strcmp(list.items[0].name, name);
+}
+
+/* Pinned memory of the host is mapped, and takes no calls. */
+static bool is_worth_trying(const struct pw_advice *a, const struct pw_advised *one, double far_faults, double pages_in)
+{
+    const char *memory = pw_advice_use_of(a, one->name).memory;
+    return (one->far_faults || one->pages_in) && can_be_named(one->name) && !(memory && !strcmp(memory, "host")) &&
            ((double)one->far_faults >= worth_trying * far_faults || (double)one->pages_in >= worth_trying * pages_in);
 }
 
 /* The allocations that matter, the worst first. */
-static enum pw_status find_allocations(struct pw_advice_trial *t, const struct pw_stored_run *r, struct pw_error *err)
+static enum pw_status find_allocations(const struct pw_advice *a, struct pw_advice_trial *t,
+                                       const struct pw_stored_run *r, struct pw_error *err)
 {
     size_t known = 0, kept = 0;
     double far_faults = 0, pages_in = 0;
@@ -115,11 +134,14 @@ static enum pw_status find_allocations(struct pw_advice_trial *t, const struct p
         pages_in += (double)r->allocations[i].pages_in;
     }
     for (size_t i = 0; i < known; i++)
-        if (is_worth_trying(&list[i], far_faults, pages_in))
+        if (is_worth_trying(a, &list[i], far_faults, pages_in))
             list[kept++] = list[i];
     qsort(list, kept, sizeof *list, by_what_they_cost);
     t->search.allocation_count = kept < PW_MOST_ADVISED ? kept : PW_MOST_ADVISED;
     t->left_out = known - t->search.allocation_count;
+    for (size_t i = 0; i < t->search.allocation_count; i++)
+        if (pw_advice_use_of(a, list[i].name).written)
+            t->search.refused.calls[i] = PW_ADVICE_READ_MOSTLY;
     return PW_OK;
 }
 
@@ -142,9 +164,11 @@ static enum pw_status add_plan(struct trying *c, struct pw_advice_batch *b, uint
     pw_advice_plan(c->trial, &t->plan, c->given, &text);
     enum pw_status status = pw_text_finish(&text, err);
     *out_added = status == PW_OK && strlen(text.bytes) < PW_OPTION_TEXT_CAPACITY;
-    if (*out_added)
+    if (*out_added) {
         status = pw_advice_batch_add(c->advice, b, 0, bytes, text.bytes, err);
-    else
+        if (status == PW_OK)
+            b->jobs[b->count - 1].spec.limit_cycles = t->limit;
+    } else
         t->failure = "too many names for uvm.advice";
     pw_text_free(&text);
     return status;
@@ -174,7 +198,8 @@ static enum pw_status run_tries(void *context, struct pw_try *tries, size_t trie
         if (tries[i].failure)
             continue;
         tries[i].cycles = b->runs[next] ? b->runs[next]->cycles : 0;
-        tries[i].failure = status == PW_OK && !b->runs[next] ? b->jobs[next].message : NULL;
+        tries[i].stopped = b->jobs[next].stopped;
+        tries[i].failure = b->jobs[next].failed ? b->jobs[next].message : NULL;
         next++;
     }
     return status;
@@ -190,7 +215,7 @@ static enum pw_status try_at(struct trying *c, size_t memory, struct pw_error *e
     c->trial = &a->trials[a->trial_count++];
     *c->trial = (struct pw_advice_trial){
         .memory = memory, .search = {.baseline = p->cycles, .most = a->spec.tries, .run = run_tries, .context = c}};
-    enum pw_status status = find_allocations(c->trial, r, err);
+    enum pw_status status = find_allocations(a, c->trial, r, err);
     if (status == PW_OK)
         status = find_given(c, err);
     if (status == PW_OK)
@@ -205,20 +230,32 @@ static bool has_all_it_needs(const struct pw_advice *a, size_t memory)
     return pw_advice_at(a, memory, 0)->run == a->references[0].run;
 }
 
-/* Where to try: at each size that was asked for, or at the one in question; those with all memory once, last. */
+/* Where to try: with all memory, and at each size that was asked for, or at the one in question. */
 static size_t choose_sizes(const struct pw_advice *a, size_t *out)
 {
     size_t found = 0, q = pw_advice_size_in_question(a);
     bool all = a->default_sizes;
-    for (size_t m = 0; m < a->memory_count; m++) {
-        if (has_all_it_needs(a, m))
-            all = true;
-        else if (!a->default_sizes || (m == q && !pw_advice_at_full_speed(a, m, 0)))
-            out[found++] = m;
-    }
+    for (size_t m = 0; m < a->memory_count; m++)
+        all |= has_all_it_needs(a, m);
     if (all)
         out[found++] = a->memory_count;
+    for (size_t m = 0; m < a->memory_count; m++) {
+        if (has_all_it_needs(a, m))
+            continue;
+        if (!a->default_sizes || (m == q && !pw_advice_at_full_speed(a, m, 0)))
+            out[found++] = m;
+    }
     return found;
+}
+
+/* The trial with all memory came first and is reported last. */
+static void put_last(struct pw_advice *a)
+{
+    if (a->trial_count < 2 || a->trials[0].memory != a->memory_count)
+        return;
+    struct pw_advice_trial all = a->trials[0];
+    memmove(a->trials, a->trials + 1, (a->trial_count - 1) * sizeof *a->trials);
+    a->trials[a->trial_count - 1] = all;
 }
 
 /* What the calls for the size in question do at the other sizes that hurt. */
@@ -259,6 +296,7 @@ enum pw_status pw_advice_try_calls(struct pw_advice *a, const struct pw_pool *po
         c.after = (places - i - 1) * alike + ahead;
         status = try_at(&c, sizes[i], err);
     }
+    put_last(a);
     for (size_t m = 0; m < a->memory_count; m++)
         if (has_all_it_needs(a, m))
             a->with_calls[m] = a->with_calls[a->memory_count];

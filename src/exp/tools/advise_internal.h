@@ -3,6 +3,7 @@
  *   advise_runs.c    batches of runs
  *   advise_calls.c   tries of CUDA calls at a size
  *   advise_search.c  which calls to try next
+ *   advise_uses.c    what allocations are, and what accesses them
  *   advise_report.c, advise_call_report.c, advise_table.c  for people
  *   advise_json.c    for programs */
 #ifndef PW_EXP_ADVISE_INTERNAL_H
@@ -17,7 +18,9 @@ struct pw_advice_batch {
     struct pw_advice_batch *next;
     size_t count, capacity;
     struct pw_pool_job *jobs;
-    struct pw_stored_run **runs; /* NULL: failed, or not done */
+    struct pw_stored_run **runs; /* NULL: failed, stopped, or not done */
+    uint64_t *bytes;             /* of memory; 0: all there is */
+    struct pw_run_inputs *whole; /* where it is not all: the same with all memory */
 };
 
 /* A size as it was asked for. */
@@ -52,8 +55,36 @@ enum pw_status pw_advice_batch_add(struct pw_advice *a, struct pw_advice_batch *
 enum pw_status pw_advice_batch_run(struct pw_advice *a, const struct pw_pool *pool, struct pw_advice_batch *b,
                                    struct pw_error *err);
 void pw_advice_release_runs(struct pw_advice_private *p);
+/* Whether a run with all memory is what a run with so much would be: nothing had to leave, and all that came fits. */
+bool pw_advice_is_enough(const struct pw_stored_run *r, uint64_t bytes);
 /* Keeps a text until the advice is destroyed; NULL stays NULL. */
 char *pw_advice_keep(struct pw_advice_private *p, char *text);
+
+/* advise_uses.c: what an allocation is, and what accesses it; from a profile of each program. */
+
+enum { PW_ADVICE_KERNELS = 3 };
+
+/* All allocations of one name together. */
+struct pw_advice_use {
+    const char *memory; /* "managed"; NULL: nothing is known of it */
+    const char *name;   /* of the first, in full */
+    bool has_name, written;
+    uint32_t order, members;
+    uint64_t bytes; /* of the largest */
+    uint64_t launches, first_launch, last_launch;
+    size_t kernel_count;
+    const char *kernels[PW_ADVICE_KERNELS]; /* with the most accesses */
+};
+
+enum pw_status pw_advice_find_uses(struct pw_advice *a, const volatile bool *interrupted, struct pw_error *err);
+void pw_advice_release_uses(struct pw_advice *a);
+struct pw_advice_use pw_advice_use_of(const struct pw_advice *a, const char *name);
+/* An allocation's name, or what stands for one in calls: "device_3", the third cudaMalloc. */
+enum { PW_ADVICE_NAME_CAPACITY = 64 };
+const char *pw_advice_name(const struct pw_advice *a, const char *name, char out[PW_ADVICE_NAME_CAPACITY]);
+/* "managed, 4.01 MiB, read by launches 1 to 511 (needle_1, needle_2)"; nothing where nothing is known. */
+void pw_advice_say_use(const struct pw_advice_use *u, struct pw_text *out);
+bool pw_advice_is_from_malloc(const struct pw_advice_use *u);
 
 /* advise_calls.c: `ahead` runs come after the trials. */
 enum pw_status pw_advice_try_calls(struct pw_advice *a, const struct pw_pool *pool, size_t ahead, struct pw_error *err);

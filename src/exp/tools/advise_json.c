@@ -1,6 +1,7 @@
 /* Advice for programs: all points, all tries, and the sentences. */
 #include "exp/format/result.h"
 #include "exp/tools/advise_internal.h"
+#include "exp/tools/profile.h"
 
 #include <string.h>
 
@@ -58,9 +59,7 @@ static void json_need(const struct pw_advice *a, struct pw_text *out)
     pw_text_add(out, "}");
 }
 
-/* A plan's members: what to call, the option that models it, and what came out. */
-static void json_plan(const struct pw_advice_trial *t, const struct pw_plan *p, uint64_t cycles, const char *failure,
-                      struct pw_text *out)
+static void json_option(const struct pw_advice_trial *t, const struct pw_plan *p, struct pw_text *out)
 {
     struct pw_text option = {0};
     pw_text_add(out, "\"advice\": ");
@@ -68,6 +67,13 @@ static void json_plan(const struct pw_advice_trial *t, const struct pw_plan *p, 
     pw_text_json_string(out, option.bytes ? option.bytes : "");
     out->failed |= option.failed;
     pw_text_free(&option);
+}
+
+/* A plan's members: what to call, the option that models it, and what came out. */
+static void json_plan(const struct pw_advice_trial *t, const struct pw_plan *p, uint64_t cycles, const char *failure,
+                      struct pw_text *out)
+{
+    json_option(t, p, out);
     if (!cycles) {
         pw_text_add(out, ", \"failure\": ");
         pw_text_json_string(out, failure ? failure : "interrupted");
@@ -78,8 +84,26 @@ static void json_plan(const struct pw_advice_trial *t, const struct pw_plan *p, 
         json_real(out, "speedup", (double)t->search.baseline / (double)cycles);
 }
 
-static void json_call(const struct pw_advice_trial *t, size_t allocation, unsigned kind, struct pw_text *out)
+static void json_stopped(const struct pw_advice_trial *t, const struct pw_try *one, struct pw_text *out)
 {
+    json_option(t, &one->plan, out);
+    pw_text_print(out, ", \"cycles_more_than\": %llu", (unsigned long long)one->stopped);
+}
+
+/* What a try takes: "cycles_alone", or "cycles_alone_more_than" where it was stopped. */
+static void json_try(const char *member, const struct pw_try *t, struct pw_text *out)
+{
+    if (t && t->cycles)
+        pw_text_print(out, ", \"%s\": %llu", member, (unsigned long long)t->cycles);
+    else if (t && t->stopped)
+        pw_text_print(out, ", \"%s_more_than\": %llu", member, (unsigned long long)t->stopped);
+}
+
+static void json_call(const struct pw_advice *a, const struct pw_advice_trial *t, size_t allocation, unsigned kind,
+                      struct pw_text *out)
+{
+    char name[PW_ADVICE_NAME_CAPACITY];
+    const struct pw_advice_use use = pw_advice_use_of(a, t->allocations[allocation].name);
     struct pw_text call = {0};
     struct pw_plan without = t->search.best;
     const struct pw_try *alone = pw_search_alone(&t->search, allocation, kind);
@@ -88,14 +112,14 @@ static void json_call(const struct pw_advice_trial *t, size_t allocation, unsign
     pw_text_add(out, "{\"allocation\": ");
     pw_text_json_string(out, t->allocations[allocation].name);
     pw_text_add(out, ", \"call\": ");
-    pw_advice_call(t->allocations[allocation].name, kind, &call);
+    pw_advice_call(pw_advice_name(a, t->allocations[allocation].name, name), use.bytes, kind, &call);
     pw_text_json_string(out, call.bytes ? call.bytes : "");
     out->failed |= call.failed;
     pw_text_free(&call);
-    if (alone)
-        pw_text_print(out, ", \"cycles_alone\": %llu", (unsigned long long)alone->cycles);
-    if (others)
-        pw_text_print(out, ", \"cycles_without\": %llu", (unsigned long long)others->cycles);
+    json_try("cycles_alone", alone, out);
+    if (alone && alone->cycles && t->search.baseline)
+        json_real(out, "speedup_alone", (double)t->search.baseline / (double)alone->cycles);
+    json_try("cycles_without", others, out);
     pw_text_add(out, "}");
 }
 
@@ -123,14 +147,17 @@ static void json_trial(const struct pw_advice *a, const struct pw_advice_trial *
         for (size_t k = 0; k < PW_CALL_KINDS; k++)
             if (t->search.best.calls[i] & pw_call_kinds[k]) {
                 pw_text_add(out, between);
-                json_call(t, i, pw_call_kinds[k], out);
+                json_call(a, t, i, pw_call_kinds[k], out);
                 between = ", ";
             }
     pw_text_add(out, "],\n     \"tries\": [");
     for (size_t i = 0; i < t->search.try_count; i++) {
         const struct pw_try *one = &t->search.tries[i];
         pw_text_add(out, i ? ",\n      {" : "\n      {");
-        json_plan(t, &one->plan, one->cycles, one->failure, out);
+        if (one->stopped)
+            json_stopped(t, one, out);
+        else
+            json_plan(t, &one->plan, one->cycles, one->failure, out);
         pw_text_add(out, "}");
     }
     pw_text_add(out, "]}");
@@ -156,6 +183,27 @@ static void json_calls(const struct pw_advice *a, struct pw_text *out)
     pw_text_print(out, "],\n  \"interrupted\": %s", a->interrupted ? "true" : "false");
 }
 
+/* Allocations as the program makes them, in order, one application after another. */
+static void json_uses(const struct pw_advice *a, struct pw_text *out)
+{
+    const char *between = "\n    ";
+    char name[PW_ADVICE_NAME_CAPACITY];
+    pw_text_add(out, ",\n  \"allocations\": [");
+    for (size_t i = 0; i < a->profile_count; i++)
+        for (size_t k = 0; k < a->profiles[i]->allocation_count; k++) {
+            const struct pw_profile_allocation *p = &a->profiles[i]->allocations[k];
+            pw_text_print(out, "%s{\"app\": %zu, \"name\": ", between, i);
+            pw_text_json_string(out, p->name);
+            pw_text_add(out, ", \"called\": ");
+            pw_text_json_string(out, pw_advice_name(a, p->name, name));
+            pw_text_print(out, ", \"bytes\": %llu, ", (unsigned long long)p->bytes);
+            pw_profile_json_uses(p, out);
+            pw_text_add(out, "}");
+            between = ",\n    ";
+        }
+    pw_text_add(out, "\n  ]");
+}
+
 void pw_advice_json(const struct pw_advice *a, struct pw_text *out)
 {
     pw_text_add(out, "{\n  \"schema\": 1,\n  \"workload\": ");
@@ -177,6 +225,7 @@ void pw_advice_json(const struct pw_advice *a, struct pw_text *out)
             json_point(a, d, &a->memories[m], pw_advice_at(a, m, d), out);
         }
     json_calls(a, out);
+    json_uses(a, out);
     pw_text_add(out, ",\n  \"advice\": [");
     struct pw_text sentences = {0};
     pw_advice_lines(a, &sentences);

@@ -13,6 +13,8 @@ enum { MAX_NAMED = 4 };
 /* Another policy is mentioned when it makes at least so much of a difference, and an allocation is blamed for thrashing
  * when it has most of it and so much of all traffic is thrashing. */
 static const double worth_saying = 1.05, much_thrashing = 0.1, most = 0.6;
+/* How often each page came is told from here on: below, most of an allocation did not come at all, or only once. */
+static const double worth_counting = 1.05;
 
 const char *pw_advice_size_text(const struct pw_advice *a, size_t memory, char out[PW_ADVICE_TEXT_CAPACITY])
 {
@@ -142,7 +144,7 @@ static void say_thrashing(const struct pw_advice *a, struct pw_text *out)
 {
     size_t q = pw_advice_size_in_question(a);
     const struct pw_advice_point *p = pw_advice_at(a, q, 0);
-    char text[PW_ADVICE_TEXT_CAPACITY];
+    char text[PW_ADVICE_TEXT_CAPACITY], name[PW_ADVICE_NAME_CAPACITY];
     uint64_t taken = 0;
     if (!p->run)
         return;
@@ -154,11 +156,13 @@ static void say_thrashing(const struct pw_advice *a, struct pw_text *out)
     }
     const struct pw_allocation_result *n;
     for (size_t named = 0; named < MAX_NAMED && (n = next_thrashing(p->run, &taken)); named++) {
+        double times = n->pages ? (double)n->pages_in / (double)n->pages : 0;
         pw_text_add(out, named ? "; " : "");
-        pw_text_printable(out, n->name);
-        pw_text_print(out, " thrashes: %.0f%% of the pages that came back, each page came %.1f times",
-                      100 * (double)n->pages_thrashed / p->thrashed,
-                      n->pages ? (double)n->pages_in / (double)n->pages : 0);
+        pw_text_printable(out, pw_advice_name(a, n->name, name));
+        pw_text_print(out, " thrashes: %.0f%% of the pages that came back",
+                      100 * (double)n->pages_thrashed / p->thrashed);
+        if (times >= worth_counting)
+            pw_text_print(out, ", each page came %.1f times", times);
     }
     pw_text_add(out, ".\n");
 }
@@ -184,7 +188,7 @@ static void say_recommendation(const struct pw_advice *a, struct pw_text *out)
 {
     size_t q = pw_advice_size_in_question(a);
     const struct pw_advice_point *p = pw_advice_at(a, q, 0);
-    char text[PW_ADVICE_TEXT_CAPACITY];
+    char text[PW_ADVICE_TEXT_CAPACITY], name[PW_ADVICE_NAME_CAPACITY];
     uint64_t taken = 0;
     pw_text_add(out, "Recommendation: ");
     if (pw_advice_at_full_speed(a, q, 0)) {
@@ -204,7 +208,7 @@ static void say_recommendation(const struct pw_advice *a, struct pw_text *out)
     if (!recommend_calls(a, q, "; with only ", out) && worst && p->thrashed > much_thrashing * p->pages_in &&
         (double)worst->pages_thrashed > most * p->thrashed) {
         pw_text_add(out, "; or use less of ");
-        pw_text_printable(out, worst->name);
+        pw_text_printable(out, pw_advice_name(a, worst->name, name));
         pw_text_add(out, " at a time, most of what thrashes");
     }
     pw_text_add(out, ".\n");
@@ -250,8 +254,33 @@ static void say_model(const struct pw_advice *a, struct pw_text *out)
         values[0], values[1], values[2]);
 }
 
+/* Where memory does not page at all: what to change before anything else here holds. */
+static void say_kinds(const struct pw_advice *a, struct pw_text *out)
+{
+    size_t count = 0, of_device = 0;
+    double bytes = 0;
+    char size[PW_NUMBER_CAPACITY];
+    for (size_t i = 0; i < a->profile_count; i++)
+        for (size_t k = 0; k < a->profiles[i]->allocation_count; k++) {
+            const struct pw_profile_allocation *p = &a->profiles[i]->allocations[k];
+            bool is_from_malloc = pw_advice_is_from_malloc(&(struct pw_advice_use){.memory = p->memory});
+            count++;
+            of_device += is_from_malloc;
+            bytes += is_from_malloc ? (double)p->recorded_bytes : 0;
+        }
+    if (!of_device)
+        return;
+    pw_format_bytes(size, bytes);
+    pw_text_print(out,
+                  "First: %s of its allocations, %s, are device memory from cudaMalloc, which never pages and takes "
+                  "none of these calls. The replay treats all memory as managed, so sizes and calls hold once "
+                  "they come from cudaMallocManaged (docs/advise.md says how, in CUDA, PyTorch and CuPy).\n",
+                  of_device == count ? "all" : "some", size);
+}
+
 void pw_advice_lines(const struct pw_advice *a, struct pw_text *out)
 {
+    say_kinds(a, out);
     say_recommendation(a, out);
     say_footprint(a, out);
     say_need(a, out);

@@ -67,48 +67,55 @@ struct pw_advice_batch *pw_advice_batch_create(struct pw_advice *a, size_t capac
     if (b) {
         b->jobs = calloc(capacity + 1, sizeof *b->jobs);
         b->runs = calloc(capacity + 1, sizeof(struct pw_stored_run *));
+        b->whole = calloc(capacity + 1, sizeof *b->whole);
+        b->bytes = calloc(capacity + 1, sizeof *b->bytes);
         b->capacity = capacity;
         b->next = a->private->batches;
         a->private->batches = b;
     }
-    if (b && b->jobs && b->runs)
+    if (b && b->jobs && b->runs && b->whole && b->bytes)
         return b;
     no_memory(err);
     return NULL;
 }
 
+/* The inputs of a run with so much memory and advice. */
+static enum pw_status make_inputs(struct pw_advice *a, struct pw_run_spec *spec, uint64_t bytes, const char *advice,
+                                  struct pw_run_inputs *out, struct pw_error *err)
+{
+    struct pw_advice_private *p = a->private;
+    char *options = NULL;
+    spec->sets = make_sets(a, bytes, advice, &spec->set_count);
+    if (!spec->sets)
+        return no_memory(err);
+    enum pw_status status = pw_run_options(spec, &options, err);
+    if (status != PW_OK)
+        return status;
+    options = pw_advice_keep(p, options);
+    return options ? pw_run_inputs(options, p->workload, a->spec.seed, out, err) : no_memory(err);
+}
+
 enum pw_status pw_advice_batch_add(struct pw_advice *a, struct pw_advice_batch *b, size_t design, uint64_t bytes,
                                    const char *advice, struct pw_error *err)
 {
-    struct pw_advice_private *p = a->private;
-    size_t set_count;
-    const char **sets = make_sets(a, bytes, advice, &set_count);
-    if (!sets)
-        return no_memory(err);
-    char *options = NULL;
-    struct pw_pool_job job = {.spec = {.machine = a->spec.machine,
-                                       .design = a->spec.designs[design],
-                                       .workload = a->spec.workload,
-                                       .sets = sets,
-                                       .set_count = set_count,
-                                       .seed = a->spec.seed},
-                              .cost = p->cost};
-    enum pw_status status = pw_run_options(&job.spec, &options, err);
+    struct pw_run_spec spec = {.machine = a->spec.machine,
+                               .design = a->spec.designs[design],
+                               .workload = a->spec.workload,
+                               .seed = a->spec.seed};
+    struct pw_pool_job job = {.cost = a->private->cost};
+    enum pw_status status = bytes ? make_inputs(a, &spec, 0, advice, &b->whole[b->count], err) : PW_OK;
+    if (status == PW_OK)
+        status = make_inputs(a, &spec, bytes, advice, &job.inputs, err);
     if (status != PW_OK)
         return status;
-    if (!strstr(options, "\npaging.mode=demand\n")) {
-        free(options);
+    if (!strstr(job.inputs.options, "\npaging.mode=demand\n"))
         return pw_fail(err, PW_USER_ERROR,
                        "design %s does not page on demand; `pagewalk list designs` shows those that do, uvm-…",
                        a->spec.designs[design]);
-    }
-    options = pw_advice_keep(p, options);
-    if (!options)
-        return no_memory(err);
-    status = pw_run_inputs(options, p->workload, a->spec.seed, &job.inputs, err);
-    if (status == PW_OK)
-        b->jobs[b->count++] = job;
-    return status;
+    job.spec = spec;
+    b->bytes[b->count] = bytes;
+    b->jobs[b->count++] = job;
+    return PW_OK;
 }
 
 static void forward_progress(void *context, const struct pw_pool_progress *p)
@@ -123,6 +130,27 @@ static void forward_progress(void *context, const struct pw_pool_progress *p)
     if (left > 0)
         all.seconds_left *= (left + (double)q->ahead) / left;
     q->pool->progress(q->pool->context, &all);
+}
+
+/* A run, or one with all memory that would be the same (pw_advice_is_enough). */
+static enum pw_status look_up(struct pw_store *store, struct pw_advice_batch *b, size_t j, struct pw_error *err)
+{
+    struct pw_pool_job *job = &b->jobs[j];
+    struct pw_stored_run *whole = NULL;
+    int64_t run = 0;
+    enum pw_status status = pw_pool_look_up(store, job, err);
+    if (status != PW_OK || job->run || job->stopped || !b->bytes[j])
+        return status;
+    status = pw_store_find(store, &b->whole[j], &run, err);
+    if (status == PW_OK && run)
+        status = pw_store_load(store, run, &whole, err);
+    if (whole && pw_advice_is_enough(whole, b->bytes[j])) {
+        b->runs[j] = whole;
+        job->run = run;
+    } else {
+        pw_stored_run_free(whole);
+    }
+    return status;
 }
 
 enum pw_status pw_advice_batch_run(struct pw_advice *a, const struct pw_pool *pool, struct pw_advice_batch *b,
@@ -140,14 +168,14 @@ enum pw_status pw_advice_batch_run(struct pw_advice *a, const struct pw_pool *po
     enum pw_status status = PW_OK, loaded = PW_OK;
     bool missing = false;
     for (size_t j = 0; status == PW_OK && j < b->count; j++) {
-        status = pw_store_find(pool->store, &b->jobs[j].inputs, &b->jobs[j].run, err);
-        missing |= !b->jobs[j].run;
+        status = look_up(pool->store, b, j, err);
+        missing |= !b->jobs[j].run && !b->jobs[j].stopped;
     }
     if (status == PW_OK && missing)
         status = pw_pool_run(&phase, err);
     struct pw_error trouble;
     for (size_t j = 0; (status == PW_OK || status == PW_INTERRUPTED) && loaded == PW_OK && j < b->count; j++)
-        if (b->jobs[j].run)
+        if (b->jobs[j].run && !b->runs[j])
             loaded = pw_store_load(pool->store, b->jobs[j].run, &b->runs[j], &trouble);
     if (loaded != PW_OK && status == PW_OK)
         *err = trouble;
@@ -163,6 +191,8 @@ void pw_advice_release_runs(struct pw_advice_private *p)
         for (size_t i = 0; b->runs && i < b->count; i++)
             pw_stored_run_free(b->runs[i]);
         free(b->runs);
+        free(b->whole);
+        free(b->bytes);
         free(b->jobs);
         free(b);
     }

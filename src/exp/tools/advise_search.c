@@ -34,7 +34,7 @@ static struct pw_try *known(const struct pw_search *s, const struct pw_plan *p)
 const struct pw_try *pw_search_find(const struct pw_search *s, const struct pw_plan *p)
 {
     const struct pw_try *t = known(s, p);
-    return t && t->cycles ? t : NULL;
+    return t && (t->cycles || t->stopped || t->failure) ? t : NULL;
 }
 
 const struct pw_try *pw_search_alone(const struct pw_search *s, size_t allocation, unsigned kind)
@@ -44,16 +44,33 @@ const struct pw_try *pw_search_alone(const struct pw_search *s, size_t allocatio
     return pw_search_find(s, &p);
 }
 
-/* Whether a call can be added: not twice, and only one advice for an allocation. */
+/* Whether a call can be added: not twice, only one advice for an allocation, and none that is refused. */
 static bool can_add(const struct pw_search *s, const struct pw_plan *p, size_t allocation, unsigned kind)
 {
     unsigned there = p->calls[allocation] | s->given.calls[allocation];
     unsigned other = kind == PW_ADVICE_PREFETCH ? PW_ADVICE_PREFETCH : ~(unsigned)PW_ADVICE_PREFETCH;
-    return !(there & other);
+    return !(there & other) && !(s->refused.calls[allocation] & kind);
+}
+
+/* Cycles that are 2% more than so many; 0 for 0, as a limit. */
+static uint64_t beyond(uint64_t cycles)
+{
+    return (uint64_t)(PW_WORTH_A_CALL * (double)cycles);
+}
+
+/* Adds a try. False when memory is out. */
+static bool add(struct pw_search *s, const struct pw_plan *p, uint64_t limit)
+{
+    struct pw_try *grown = realloc(s->tries, (s->try_count + 1) * sizeof *grown);
+    if (!grown)
+        return false;
+    s->tries = grown;
+    s->tries[s->try_count++] = (struct pw_try){.plan = *p, .limit = limit};
+    return true;
 }
 
 /* Queues a plan unless it is known. False when memory is out. */
-static bool propose(struct pw_search *s, const struct pw_plan *p)
+static bool propose(struct pw_search *s, const struct pw_plan *p, uint64_t limit)
 {
     if (known(s, p))
         return true;
@@ -61,12 +78,7 @@ static bool propose(struct pw_search *s, const struct pw_plan *p)
         s->cut = true;
         return true;
     }
-    struct pw_try *grown = realloc(s->tries, (s->try_count + 1) * sizeof *grown);
-    if (!grown)
-        return false;
-    s->tries = grown;
-    s->tries[s->try_count++] = (struct pw_try){.plan = *p};
-    return true;
+    return add(s, p, limit);
 }
 
 /* Each kind of call on everything. */
@@ -77,7 +89,7 @@ static bool propose_alike(struct pw_search *s)
         for (size_t i = 0; i < s->allocation_count; i++)
             if (can_add(s, &p, i, pw_call_kinds[k]))
                 p.calls[i] = (uint8_t)pw_call_kinds[k];
-        if (pw_plan_calls(&p) > 1 && !propose(s, &p))
+        if (pw_plan_calls(&p) > 1 && !propose(s, &p, beyond(s->best_cycles)))
             return false;
     }
     return true;
@@ -100,7 +112,9 @@ static int by_cycles_alone(const void *x, const void *y)
 bool pw_search_harms(const struct pw_search *s, const struct pw_plan *p)
 {
     const struct pw_try *t = known(s, p);
-    return t && s->baseline && (t->failure || (double)t->cycles > PW_WORTH_A_CALL * (double)s->baseline);
+    return t && s->baseline &&
+           (t->failure || t->stopped >= beyond(s->baseline) ||
+            (double)t->cycles > PW_WORTH_A_CALL * (double)s->baseline);
 }
 
 /* Whether a call that can be added is worth trying beside others: alone it did no harm. */
@@ -122,14 +136,14 @@ static bool propose_more(struct pw_search *s, const struct pw_plan *from)
             if (!may_help(s, from, i, kind))
                 continue;
             const struct pw_try *alone = pw_search_alone(s, i, kind);
-            list[count] = (struct addition){i, count, kind, alone ? alone->cycles : UINT64_MAX};
+            list[count] = (struct addition){i, count, kind, alone && alone->cycles ? alone->cycles : UINT64_MAX};
             count++;
         }
     qsort(list, count, sizeof *list, by_cycles_alone);
     for (size_t i = 0; i < count; i++) {
         struct pw_plan p = *from;
         p.calls[list[i].allocation] |= (uint8_t)list[i].kind;
-        if (!propose(s, &p))
+        if (!propose(s, &p, beyond(s->best_cycles)))
             return false;
     }
     return true;
@@ -143,7 +157,7 @@ static bool propose_less(struct pw_search *s, const struct pw_plan *from)
         for (size_t k = 0; k < PW_CALL_KINDS; k++) {
             struct pw_plan p = *from;
             p.calls[i] &= (uint8_t)~pw_call_kinds[k];
-            if (!same(&p, from) && !propose(s, &p))
+            if (!same(&p, from) && !propose(s, &p, beyond(s->baseline)))
                 return false;
         }
     return true;
@@ -172,6 +186,28 @@ static void choose(struct pw_search *s)
     }
 }
 
+/* Adds a try that the report needs, unless it is known. False when memory is out. */
+static bool add_missing(struct pw_search *s, const struct pw_plan *p)
+{
+    return !pw_plan_calls(p) || known(s, p) || add(s, p, beyond(s->baseline));
+}
+
+/* What each call of the best plan does alone and is worth beside the others, where that has not been tried: the search
+ * may have been cut, or have come from a plan with several. */
+static enum pw_status try_each(struct pw_search *s, struct pw_error *err)
+{
+    size_t before = s->try_count;
+    for (size_t i = 0; i < s->allocation_count; i++)
+        for (size_t k = 0; k < PW_CALL_KINDS; k++) {
+            struct pw_plan alone = no_calls, others = s->best;
+            alone.calls[i] = s->best.calls[i] & (uint8_t)pw_call_kinds[k];
+            others.calls[i] &= (uint8_t)~alone.calls[i];
+            if (!add_missing(s, &alone) || !add_missing(s, &others))
+                return pw_fail_memory(err, "tries of CUDA calls");
+        }
+    return s->try_count == before ? PW_OK : s->run(s->context, s->tries + before, s->try_count - before, err);
+}
+
 enum pw_status pw_search_run(struct pw_search *s, struct pw_error *err)
 {
     struct pw_plan from = no_calls;
@@ -183,13 +219,13 @@ enum pw_status pw_search_run(struct pw_search *s, struct pw_error *err)
         if (!enough)
             return pw_fail_memory(err, "tries of CUDA calls");
         if (s->try_count == before)
-            return PW_OK;
+            return try_each(s, err);
         enum pw_status status = s->run(s->context, s->tries + before, s->try_count - before, err);
         choose(s);
         if (status != PW_OK)
             return status;
         if (same(&s->best, &from))
-            return PW_OK;
+            return try_each(s, err);
         from = s->best;
     }
 }

@@ -3,6 +3,7 @@
 #include "exp/format/table.h"
 #include "exp/tools/advise_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void count_cell(struct pw_table *t, double value)
@@ -114,6 +115,42 @@ static void failures(const struct pw_advice *a, struct pw_text *out)
         }
 }
 
+/* What the allocations are, and which launches access them: in lines, since names of kernels are long. */
+static void uses(const struct pw_advice *a, const struct pw_stored_run *r, struct pw_text *out)
+{
+    struct pw_text lines = {0};
+    char name[PW_ADVICE_NAME_CAPACITY];
+    pw_text_add(out, "\nWhat they are, and which launches access them\n");
+    for (size_t i = 0; i < r->allocation_count; i++) {
+        const struct pw_advice_use use = pw_advice_use_of(a, r->allocations[i].name);
+        pw_text_printable(&lines, pw_advice_name(a, r->allocations[i].name, name));
+        pw_text_add(&lines, ": ");
+        pw_advice_say_use(&use, &lines);
+        pw_text_add(&lines, "\n");
+    }
+    pw_text_prose(out, 2, 4, lines.bytes ? lines.bytes : "");
+    out->failed |= lines.failed;
+    pw_text_free(&lines);
+}
+
+/* What demand paging did to the allocations, under the names that the sentences have for them. */
+static void allocations(const struct pw_advice *a, const struct pw_stored_run *r, const char *heading,
+                        struct pw_text *out)
+{
+    struct pw_allocation_result *rows = calloc(r->allocation_count + 1, sizeof *rows);
+    char(*names)[PW_ADVICE_NAME_CAPACITY] = calloc(r->allocation_count + 1, sizeof *names);
+    for (size_t i = 0; rows && names && i < r->allocation_count; i++) {
+        rows[i] = r->allocations[i];
+        rows[i].name = pw_advice_name(a, r->allocations[i].name, names[i]);
+    }
+    if (rows && names)
+        pw_allocation_table(rows, r->allocation_count, heading, out);
+    else
+        out->failed = true;
+    free(rows);
+    free(names);
+}
+
 void pw_advice_table(const struct pw_advice *a, struct pw_text *out)
 {
     size_t q = pw_advice_size_in_question(a);
@@ -134,7 +171,9 @@ void pw_advice_table(const struct pw_advice *a, struct pw_text *out)
         struct pw_text heading = {0};
         pw_text_print(&heading, "Allocations under %s with %s", a->spec.designs[0], pw_advice_size_text(a, q, text));
         pw_text_add(out, "\n");
-        pw_allocation_table(p->run->allocations, p->run->allocation_count, heading.bytes ? heading.bytes : "", out);
+        allocations(a, p->run, heading.bytes ? heading.bytes : "", out);
+        if (a->profile_count)
+            uses(a, p->run, out);
         pw_text_free(&heading);
     }
 }

@@ -66,6 +66,25 @@ static void add_parameters(const struct pw_profile *p, struct pw_text *out)
     pw_text_add(out, p->size_count ? "\n  },\n" : "},\n");
 }
 
+void pw_profile_json_uses(const struct pw_profile_allocation *a, struct pw_text *out)
+{
+    add_string(out, "memory", a->memory);
+    pw_text_print(out, ", \"order\": %u, \"members\": %u, \"recorded_bytes\": %llu, \"written\": %s", a->order,
+                  a->members, (unsigned long long)a->recorded_bytes, a->written ? "true" : "false");
+    pw_text_print(out, ", \"launches\": %llu", (unsigned long long)a->launches);
+    if (a->launches)
+        pw_text_print(out, ", \"first_launch\": %llu, \"last_launch\": %llu", (unsigned long long)a->first_launch,
+                      (unsigned long long)a->last_launch);
+    pw_text_add(out, ", \"kernels\": [");
+    for (size_t k = 0; k < a->kernel_count; k++) {
+        pw_text_add(out, k ? ", {" : "{");
+        add_string(out, "name", a->kernels[k].kernel);
+        pw_text_print(out, ", \"launches\": %llu, \"accesses\": %llu}", (unsigned long long)a->kernels[k].launches,
+                      (unsigned long long)a->kernels[k].accesses);
+    }
+    pw_text_add(out, "]");
+}
+
 static void add_allocations(const struct pw_profile *p, struct pw_text *out)
 {
     pw_text_add(out, "  \"allocations\": [");
@@ -77,9 +96,11 @@ static void add_allocations(const struct pw_profile *p, struct pw_text *out)
                       (unsigned long long)a->bytes, (unsigned long long)a->pages_touched,
                       (unsigned long long)a->launches_before);
         if (a->launches_until_free == UINT64_MAX)
-            pw_text_add(out, "\"launches_until_free\": null}");
+            pw_text_add(out, "\"launches_until_free\": null, ");
         else
-            pw_text_print(out, "\"launches_until_free\": %llu}", (unsigned long long)a->launches_until_free);
+            pw_text_print(out, "\"launches_until_free\": %llu, ", (unsigned long long)a->launches_until_free);
+        pw_profile_json_uses(a, out);
+        pw_text_add(out, "}");
     }
     pw_text_add(out, p->allocation_count ? "\n  ],\n" : "],\n");
 }

@@ -66,21 +66,39 @@ static void add_description(const struct pw_profile *p, struct pw_text *out)
     pw_table_finish(&sizes, out);
 }
 
+/* The first and the last launch that access it, and how many do where it is not all of them in between. */
+static void launches_cell(struct pw_table *t, const struct pw_profile_allocation *a)
+{
+    unsigned long long first = a->first_launch, last = a->last_launch;
+    if (!a->launches)
+        pw_table_cell(t, "-");
+    else if (a->launches == 1)
+        pw_table_print(t, "%llu", first);
+    else if (a->launches == last - first + 1)
+        pw_table_print(t, "%llu-%llu", first, last);
+    else
+        pw_table_print(t, "%llu of %llu-%llu", (unsigned long long)a->launches, first, last);
+}
+
 static void add_allocations(const struct pw_profile *p, struct pw_text *out)
 {
     char total[PW_NUMBER_CAPACITY], peak[PW_NUMBER_CAPACITY];
     pw_format_bytes(total, (double)p->allocated_bytes);
     pw_format_bytes(peak, (double)p->peak_bytes);
     pw_text_print(out, "\nAllocations: %zu, %s in all, %s at one time\n", p->allocation_count, total, peak);
-    struct pw_table t = {.columns = 4, .align = "lrrl", .indent = "  "};
+    struct pw_table t = {.columns = 7, .align = "lrlrlll", .indent = "  "};
     if (p->allocation_count)
-        cells(&t, (const char *const[]){"name", "size", "pages touched", "lifetime", NULL});
+        cells(&t,
+              (const char *const[]){"name", "size", "memory", "pages touched", "launches", "access", "lifetime", NULL});
     size_t shown = p->allocation_count < MAX_ALLOCATION_ROWS ? p->allocation_count : MAX_ALLOCATION_ROWS;
     for (size_t i = 0; i < shown; i++) {
         const struct pw_profile_allocation *a = &p->allocations[i];
         pw_table_cell_printable(&t, a->name);
         pw_table_bytes(&t, a->bytes);
+        pw_table_cell(&t, a->memory);
         pw_table_integer(&t, a->pages_touched);
+        launches_cell(&t, a);
+        pw_table_cell(&t, a->written ? "write" : a->launches ? "read" : "-");
         char from[64] = "", to[64] = "";
         if (a->launches_before)
             snprintf(from, sizeof from, "allocated after launch %llu", (unsigned long long)a->launches_before);

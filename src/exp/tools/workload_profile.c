@@ -5,6 +5,7 @@
  * warps mix: the profile belongs to the program alone. Addresses are not used twice, so a page that was freed stays in
  * the LRU stack until others have pushed it down. */
 #include "exp/tools/page_slices.h"
+#include "exp/tools/profile_uses.h"
 #include "gpu/access_coalescing.h"
 #include "pagewalk/pagewalk.h"
 #include "sim/grow.h"
@@ -26,6 +27,7 @@ struct profiler {
     struct pw_parameters parameters;
     struct pw_stack_distance distances;
     struct pw_page_slices slices;
+    struct pw_profile_uses uses;
     uint64_t first_page, pages; /* of the program's addresses */
     uint64_t live_bytes;
     uint64_t stray; /* an address in no allocation, or 0 */
@@ -50,18 +52,39 @@ static enum pw_status allocated(void *context, uint32_t id, const char *name, pw
     }
     if (p->allocation_count == 0)
         q->first_page = base.v >> PW_PAGE_SHIFT;
-    list[p->allocation_count++] = (struct pw_profile_allocation){.name = copy,
-                                                                 .address = base.v,
-                                                                 .bytes = bytes,
-                                                                 .launches_before = p->kernel_launches,
-                                                                 .launches_until_free = UINT64_MAX};
+    list[p->allocation_count] = (struct pw_profile_allocation){.name = copy,
+                                                               .address = base.v,
+                                                               .bytes = bytes,
+                                                               .recorded_bytes = bytes,
+                                                               .memory = pw_memory_kind_name(PW_MEMORY_MANAGED),
+                                                               .order = (uint32_t)p->allocation_count + 1,
+                                                               .members = 1,
+                                                               .has_name = true,
+                                                               .launches_before = p->kernel_launches,
+                                                               .launches_until_free = UINT64_MAX};
+    p->allocation_count++;
     p->allocated_bytes += bytes;
     q->live_bytes += bytes;
     if (q->live_bytes > p->peak_bytes)
         p->peak_bytes = q->live_bytes;
     q->pages = ((base.v + bytes - 1) >> PW_PAGE_SHIFT) + 1 - q->first_page;
     enum pw_status status = pw_stack_distance_extend(&q->distances, q->pages, err);
-    return status ? status : pw_page_slices_extend(&q->slices, q->pages, err);
+    if (status == PW_OK)
+        status = pw_page_slices_extend(&q->slices, q->pages, err);
+    return status ? status : pw_profile_uses_allocated(&q->uses, base, bytes, err);
+}
+
+static enum pw_status origin(void *context, uint32_t id, const struct pw_alloc_origin *from, struct pw_error *err)
+{
+    (void)err;
+    struct profiler *q = context;
+    struct pw_profile_allocation *a = &q->profile.allocations[id];
+    a->memory = pw_memory_kind_name(from->memory);
+    a->recorded_bytes = from->bytes;
+    a->order = from->order;
+    a->members = from->members;
+    a->has_name = from->has_name;
+    return PW_OK;
 }
 
 static enum pw_status freed(void *context, uint32_t id, struct pw_error *err)
@@ -92,7 +115,7 @@ static enum pw_status launched(void *context, const struct pw_launch *l, struct 
     p->kernel_launches++;
     if (p->launch_count && same_launch(&p->launches[p->launch_count - 1], &row)) {
         p->launches[p->launch_count - 1].count++;
-        return PW_OK;
+        return pw_profile_uses_launched(&q->uses, p->launches[p->launch_count - 1].name, err);
     }
     char *copy = strdup(row.name);
     struct pw_profile_launch *list = pw_grow(p->launches, p->launch_count, &q->launch_capacity, sizeof *list);
@@ -104,7 +127,7 @@ static enum pw_status launched(void *context, const struct pw_launch *l, struct 
     }
     row.name = copy;
     list[p->launch_count++] = row;
-    return PW_OK;
+    return pw_profile_uses_launched(&q->uses, copy, err);
 }
 
 /* The allocation that holds the page: the last that begins at or before it. */
@@ -168,6 +191,7 @@ static void visit(void *context, const struct pw_warp *w, const struct pw_op *op
         p->memory_instructions++;
         launch->memory_instructions++;
         touch_lines(q, op, words);
+        pw_profile_uses_access(&q->uses, op, words);
         break;
     case PW_OP_COMPUTE:
         instructions = op->count_or_mask;
@@ -216,7 +240,7 @@ static enum pw_status finish(struct profiler *q, const struct pw_functional_coun
         return pw_fail_memory(err, "pages over time");
     for (unsigned i = 0; i < p->slice_count; i++)
         p->slices[i] = (struct pw_profile_slice){pw_page_slices_distinct(&q->slices, i), q->slices.first_touches[i]};
-    return PW_OK;
+    return pw_profile_uses_finish(&q->uses, p->allocations, err);
 }
 
 static enum pw_status describe(struct profiler *q, struct pw_error *err)
@@ -255,6 +279,7 @@ enum pw_status pw_workload_profile(const struct pw_profile_spec *spec, struct pw
     const struct pw_functional_observer observer = {.context = q,
                                                     .visit = visit,
                                                     .allocated = allocated,
+                                                    .origin = origin,
                                                     .freed = freed,
                                                     .launched = launched,
                                                     .advanced = advanced,
@@ -266,6 +291,7 @@ enum pw_status pw_workload_profile(const struct pw_profile_spec *spec, struct pw
         status = finish(q, &counts, err);
     pw_stack_distance_release(&q->distances);
     pw_page_slices_release(&q->slices);
+    pw_profile_uses_release(&q->uses);
     q->spec = NULL;
     if (status == PW_OK)
         *out = &q->profile;
@@ -279,8 +305,10 @@ void pw_profile_free(struct pw_profile *p)
     if (!p)
         return;
     struct profiler *q = (struct profiler *)p;
-    for (size_t i = 0; i < p->allocation_count; i++)
+    for (size_t i = 0; i < p->allocation_count; i++) {
         free((char *)p->allocations[i].name);
+        free((struct pw_profile_use *)p->allocations[i].kernels);
+    }
     for (size_t i = 0; i < p->launch_count; i++)
         free((char *)p->launches[i].name);
     free(p->allocations);

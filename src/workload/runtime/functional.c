@@ -89,6 +89,12 @@ static enum pw_status protect(void *backend, uint32_t id, pw_vaddr base, unsigne
     return e->observer.protected ? e->observer.protected(e->observer.context, id, permissions, err) : PW_OK;
 }
 
+static enum pw_status origin(void *backend, uint32_t id, const struct pw_alloc_origin *from, struct pw_error *err)
+{
+    const struct executor *e = backend;
+    return e->observer.origin ? e->observer.origin(e->observer.context, id, from, err) : PW_OK;
+}
+
 static bool interrupted(void *backend)
 {
     const struct executor *e = backend;
@@ -188,6 +194,7 @@ enum pw_status pw_functional_observe(const struct pw_program *program, uint64_t 
         .protect = protect,
         .interrupted = interrupted,
         .filled = filled,
+        .origin = origin,
     };
     struct executor e = {.next_address = FIRST_ADDRESS, .observer = *observer};
     enum pw_status status = PW_OK;

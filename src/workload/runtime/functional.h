@@ -30,6 +30,7 @@ struct pw_functional_observer {
     pw_functional_visit *visit;
     enum pw_status (*allocated)(void *context, uint32_t id, const char *name, pw_vaddr base, uint64_t bytes,
                                 struct pw_error *err);
+    enum pw_status (*origin)(void *context, uint32_t id, const struct pw_alloc_origin *origin, struct pw_error *err);
     enum pw_status (*freed)(void *context, uint32_t id, struct pw_error *err);
     enum pw_status (*prefetched)(void *context, uint32_t id, struct pw_error *err);
     enum pw_status (*advised)(void *context, uint32_t id, unsigned advice, struct pw_error *err);

@@ -225,6 +225,18 @@ struct pw_array pw_alloc(struct pw_host *h, const char *name, uint64_t count, ui
     return a;
 }
 
+void pw_alloc_from(struct pw_host *h, const struct pw_array *a, const struct pw_alloc_origin *origin)
+{
+    if (h->backend->origin && h->backend->origin(h->backend_object, a->id, origin, &h->error))
+        end_with_error(h);
+}
+
+const char *pw_memory_kind_name(enum pw_memory_kind kind)
+{
+    static const char *const names[PW_MEMORY_KIND_COUNT] = {"managed", "device", "host", "inferred", "several"};
+    return names[kind];
+}
+
 void pw_free(struct pw_host *h, struct pw_array *a)
 {
     if (h->backend->free(h->backend_object, a->id, a->base, a->count * a->element_bytes, &h->error))

@@ -37,6 +37,29 @@ struct pw_launch {
 struct pw_array pw_alloc(struct pw_host *h, const char *name, uint64_t count, uint32_t element_bytes);
 void pw_free(struct pw_host *h, struct pw_array *a);
 
+/* What kind of memory an allocation is in the program that a workload stands for. */
+enum pw_memory_kind {
+    PW_MEMORY_MANAGED, /* cudaMallocManaged; what built-in programs have */
+    PW_MEMORY_DEVICE,  /* cudaMalloc */
+    PW_MEMORY_HOST,    /* pinned host memory that kernels access */
+    PW_MEMORY_UNKNOWN, /* kernels touch it, and nothing says how it was allocated */
+    PW_MEMORY_SEVERAL, /* allocations of several kinds that share pages */
+    PW_MEMORY_KIND_COUNT
+};
+const char *pw_memory_kind_name(enum pw_memory_kind kind); /* "managed" */
+
+/* How a recorded program made what is one array here. */
+struct pw_alloc_origin {
+    enum pw_memory_kind memory;
+    uint32_t order;   /* of the first allocation among those of its kind, from 1 */
+    uint32_t members; /* allocations */
+    uint64_t bytes;   /* of all of them */
+    bool has_name;    /* of its own; else the name is an address of the recorded run */
+};
+
+/* Says how an array was allocated, right after pw_alloc; for reports. */
+void pw_alloc_from(struct pw_host *h, const struct pw_array *a, const struct pw_alloc_origin *origin);
+
 /* cudaMemPrefetchAsync: says that the array will be used on the GPU soon. Memory that is allocated on the device gets
  * its frames now instead of at the next launch; memory that can be elsewhere is moved. */
 void pw_prefetch(struct pw_host *h, const struct pw_array *a);
@@ -186,6 +209,7 @@ struct pw_backend {
     bool (*interrupted)(void *backend);
     enum pw_status (*filled)(void *backend, uint32_t id, pw_vaddr base, uint64_t first, uint64_t bytes,
                              enum pw_contents how, struct pw_error *err);
+    enum pw_status (*origin)(void *backend, uint32_t id, const struct pw_alloc_origin *origin, struct pw_error *err);
 };
 
 enum pw_status pw_host_create(const struct pw_program *program, uint64_t seed, unsigned instance, bool verify,

@@ -115,25 +115,28 @@ static enum pw_status follow_lives(struct pw_relocation *r, uint32_t *parents, c
     return status;
 }
 
-static void widen(struct pw_trace_group *g, const struct pw_trace_event *a)
+/* `order`: of the allocation among those of its kind. */
+static void widen(struct pw_trace_group *g, const struct pw_trace_event *a, uint32_t order)
 {
     uint64_t first = a->address >> PIECE_SHIFT << PIECE_SHIFT, outer = a->address + a->bytes;
     if (!g->members++)
-        *g = (struct pw_trace_group){.first = first, .outer = outer, .members = 1, .host = true};
+        *g = (struct pw_trace_group){.first = first, .outer = outer, .members = 1, .memory = a->memory, .order = order};
     g->first = first < g->first ? first : g->first;
     g->outer = outer > g->outer ? outer : g->outer;
-    g->host &= a->memory == PW_TRACE_HOST;
+    g->memory = g->memory == a->memory ? a->memory : PW_TRACE_MEMORY_COUNT;
+    g->bytes += a->bytes;
 }
 
 /* Groups are numbered in the order of their first allocations. */
 static void number_groups(struct pw_relocation *r, uint32_t *parents, const struct pw_trace_event *events, size_t count)
 {
+    uint32_t made[PW_TRACE_MEMORY_COUNT] = {0};
     for (size_t i = 0; i < count; i++) {
         if (events[i].kind != PW_TRACE_ALLOC)
             continue;
         uint32_t a = events[i].allocation, root = root_of(parents, a);
         r->group_of[a] = root == a ? r->group_count++ : r->group_of[root];
-        widen(&r->groups[r->group_of[a]], &events[i]);
+        widen(&r->groups[r->group_of[a]], &events[i], ++made[events[i].memory]);
     }
 }
 

@@ -14,7 +14,9 @@
 struct pw_trace_group {
     uint64_t first, outer;  /* recorded addresses; the first is on a border of 2 MiB */
     uint32_t members, gone; /* allocations; of them freed */
-    bool host;              /* all of them are pinned memory of the host */
+    uint8_t memory;         /* enum pw_trace_memory; PW_TRACE_MEMORY_COUNT: several kinds */
+    uint32_t order;         /* of the first among those of its kind, from 1 */
+    uint64_t bytes;         /* of all members */
     bool is_allocated;
     struct pw_array array;
 };

@@ -144,6 +144,29 @@ static void replay_kernel(struct pw_warp *w, const void *arguments)
     }
 }
 
+/* A name that is the address of the recorded run says nothing in the next. */
+static bool is_named(const struct pw_trace_event *e)
+{
+    char address[32];
+    snprintf(address, sizeof address, "0x%llx", (unsigned long long)e->address);
+    return *e->name && strcmp(e->name, address) != 0;
+}
+
+static void say_origin(struct replay *r, const struct pw_trace_group *g, const struct pw_trace_event *e)
+{
+    static const enum pw_memory_kind kinds[] = {[PW_TRACE_DEVICE] = PW_MEMORY_DEVICE,
+                                                [PW_TRACE_MANAGED] = PW_MEMORY_MANAGED,
+                                                [PW_TRACE_HOST] = PW_MEMORY_HOST,
+                                                [PW_TRACE_INFERRED] = PW_MEMORY_UNKNOWN,
+                                                [PW_TRACE_MEMORY_COUNT] = PW_MEMORY_SEVERAL};
+    const struct pw_alloc_origin origin = {.memory = kinds[g->memory],
+                                           .order = g->order,
+                                           .members = g->members,
+                                           .bytes = g->bytes,
+                                           .has_name = is_named(e)};
+    pw_alloc_from(r->host, &g->array, &origin);
+}
+
 static void allocate(struct replay *r, const struct pw_trace_event *e)
 {
     struct pw_trace_group *g = &r->relocation.groups[r->relocation.group_of[e->allocation]];
@@ -155,7 +178,8 @@ static void allocate(struct replay *r, const struct pw_trace_event *e)
             snprintf(name, sizeof name, "%.60s", e->name);
         g->array = pw_alloc(r->host, name, g->outer - g->first, 1);
         g->is_allocated = true;
-        if (g->host) /* memory of the host that the GPU has mapped: nothing moves */
+        say_origin(r, g, e);
+        if (g->memory == PW_TRACE_HOST) /* memory of the host that the GPU has mapped: nothing moves */
             pw_mem_advise(r->host, &g->array, PW_ADVICE_PREFER_HOST | PW_ADVICE_ACCESSED_BY);
     }
     pw_relocation_add(&r->relocation, e);
