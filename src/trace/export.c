@@ -94,6 +94,19 @@ static enum pw_status write_all(struct export *x, struct pw_error *err)
     return status;
 }
 
+static enum pw_status name_target(struct export *x, struct pw_error *err)
+{
+    const char *folder = x->spec->folder;
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    x->target = strndup(folder, length);
+    if (x->target && asprintf(&x->list_name, "%s/kernelslist.g", x->target) >= 0)
+        return PW_OK;
+    x->list_name = NULL;
+    return pw_fail_memory(err, "a folder");
+}
+
 /* What may be there already: nothing, or an empty folder. */
 static enum pw_status check_target(const char *path, struct pw_error *err)
 {
@@ -152,18 +165,10 @@ static enum pw_status put_in_place(struct export *x, struct pw_error *err)
 enum pw_status pw_trace_export(struct pw_trace *t, const struct pw_export_spec *spec, struct pw_error *err)
 {
     struct export x = {.trace = t, .spec = spec, .progress.watch = spec->watch, .folder = -1};
-    size_t length = strlen(spec->folder);
-    while (length > 1 && spec->folder[length - 1] == '/')
-        length--;
-    enum pw_status status = PW_OK;
     if (spec->launch > pw_trace_launches(t))
         return pw_fail(err, PW_USER_ERROR, "%s: has %u launches, no launch %u", pw_trace_path(t), pw_trace_launches(t),
                        spec->launch);
-    x.target = strndup(spec->folder, length);
-    if (!x.target || asprintf(&x.list_name, "%s/kernelslist.g", x.target) < 0) {
-        x.list_name = NULL;
-        status = pw_fail_memory(err, "a folder");
-    }
+    enum pw_status status = name_target(&x, err);
     if (status == PW_OK)
         status = check_target(x.target, err);
     if (status == PW_OK)

@@ -158,7 +158,7 @@ static const char *suffix(uint32_t bytes)
 static void write_addresses(struct kernel *k, const struct pw_op *op, const uint64_t *words)
 {
     uint32_t mask = op->count_or_mask, count = 0, run = mask >> __builtin_ctz(mask);
-    uint64_t address[PW_WARP_LANES];
+    uint64_t address[PW_WARP_LANES] = {0};
     for (uint32_t left = mask; left; left &= left - 1, count++)
         address[count] =
             op->form == PW_FORM_AFFINE ? words[0] + (uint32_t)__builtin_ctz(left) * words[1] : words[count];
@@ -270,7 +270,7 @@ static enum pw_status write_warp(struct kernel *k, struct pw_trace_launch *l, ui
 {
     struct pw_trace_cursor cursor;
     struct pw_op op = {.kind = PW_OP_KIND_COUNT};
-    uint64_t words[PW_WARP_LANES], count;
+    uint64_t words[PW_WARP_LANES] = {0}, count;
     enum pw_trace_step step = PW_TRACE_STEP_OP;
     enum pw_status status = count_warp(k, l, cta, warp, &count, err);
     if (status != PW_OK)
