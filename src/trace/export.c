@@ -100,11 +100,14 @@ static enum pw_status name_target(struct export *x, struct pw_error *err)
     size_t length = strlen(folder);
     while (length > 1 && folder[length - 1] == '/')
         length--;
-    x->target = strndup(folder, length);
-    if (x->target && asprintf(&x->list_name, "%s/kernelslist.g", x->target) >= 0)
-        return PW_OK;
-    x->list_name = NULL;
-    return pw_fail_memory(err, "a folder");
+    char *list, *target = strndup(folder, length);
+    if (!target || asprintf(&list, "%s/kernelslist.g", target) < 0) {
+        free(target);
+        return pw_fail_memory(err, "a folder");
+    }
+    x->target = target;
+    x->list_name = list;
+    return PW_OK;
 }
 
 /* What may be there already: nothing, or an empty folder. */
