@@ -128,22 +128,25 @@ static enum pw_status check_target(const char *path, struct pw_error *err)
 static enum pw_status make_folder(struct export *x, struct pw_error *err)
 {
     enum { MOST_NAMES = 100 };
-    for (unsigned i = 0; i < MOST_NAMES; i++) {
-        if (asprintf(&x->temporary, "%s.%ld-%u.tmp", x->target, (long)getpid(), i) < 0) {
-            x->temporary = NULL;
+    int cause = EEXIST;
+    for (unsigned i = 0; i < MOST_NAMES && cause == EEXIST; i++) {
+        char *name;
+        if (asprintf(&name, "%s.%ld-%u.tmp", x->target, (long)getpid(), i) < 0)
             return pw_fail_memory(err, "a folder");
-        }
-        if (!mkdir(x->temporary, 0777)) {
-            x->folder = open(x->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-            if (x->folder >= 0)
-                return PW_OK;
-        }
-        if (errno != EEXIST)
-            break;
-        free(x->temporary);
-        x->temporary = NULL;
+        cause = mkdir(name, 0777) ? errno : 0;
+        if (!cause)
+            x->temporary = name;
+        else
+            free(name);
     }
-    return pw_fail(err, PW_USER_ERROR, "%s: cannot be created: %s", x->target, strerror(errno));
+    if (!cause) {
+        x->folder = open(x->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (x->folder >= 0)
+            return PW_OK;
+        cause = errno;
+        rmdir(x->temporary);
+    }
+    return pw_fail(err, PW_USER_ERROR, "%s: cannot be created: %s", x->target, strerror(cause));
 }
 
 /* Removes whatever was written. */
