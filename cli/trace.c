@@ -251,10 +251,10 @@ static const struct pw_cli_command subcommands[] = {
      .run = convert},
     {.name = "trace export",
      .usage = "FILE -o FOLDER [--launch N] [--xz]",
-     .summary = "write a trace as Accel-Sim reads it, a kernelslist.g and a .traceg for each launch",
+     .summary = "write a trace as Accel-Sim reads it",
      .details =
-         "Works without a GPU, also for what capture/emulate has executed. Reading the folder again gives the same\n"
-         "results as the trace.\n\n"
+         "The folder gets a kernelslist.g and a .traceg for each launch; a GPU is not needed. Runs of the folder have\n"
+         "the results of the trace.\n\n"
          "Example: pagewalk trace record -w BFS2:scale=0.1 -o bfs2.pwt\n"
          "         pagewalk trace export bfs2.pwt -o bfs2\n"
          "         accel-sim.out -trace bfs2/kernelslist.g -config …",

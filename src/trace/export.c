@@ -94,6 +94,22 @@ static enum pw_status write_all(struct export *x, struct pw_error *err)
     return status;
 }
 
+static enum pw_status name_target(struct export *x, struct pw_error *err)
+{
+    const char *folder = x->spec->folder;
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    char *list, *target = strndup(folder, length);
+    if (!target || asprintf(&list, "%s/kernelslist.g", target) < 0) {
+        free(target);
+        return pw_fail_memory(err, "a folder");
+    }
+    x->target = target;
+    x->list_name = list;
+    return PW_OK;
+}
+
 /* What may be there already: nothing, or an empty folder. */
 static enum pw_status check_target(const char *path, struct pw_error *err)
 {
@@ -112,22 +128,25 @@ static enum pw_status check_target(const char *path, struct pw_error *err)
 static enum pw_status make_folder(struct export *x, struct pw_error *err)
 {
     enum { MOST_NAMES = 100 };
-    for (unsigned i = 0; i < MOST_NAMES; i++) {
-        if (asprintf(&x->temporary, "%s.%ld-%u.tmp", x->target, (long)getpid(), i) < 0) {
-            x->temporary = NULL;
+    int cause = EEXIST;
+    for (unsigned i = 0; i < MOST_NAMES && cause == EEXIST; i++) {
+        char *name;
+        if (asprintf(&name, "%s.%ld-%u.tmp", x->target, (long)getpid(), i) < 0)
             return pw_fail_memory(err, "a folder");
-        }
-        if (!mkdir(x->temporary, 0777)) {
-            x->folder = open(x->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-            if (x->folder >= 0)
-                return PW_OK;
-        }
-        if (errno != EEXIST)
-            break;
-        free(x->temporary);
-        x->temporary = NULL;
+        cause = mkdir(name, 0777) ? errno : 0;
+        if (!cause)
+            x->temporary = name;
+        else
+            free(name);
     }
-    return pw_fail(err, PW_USER_ERROR, "%s: cannot be created: %s", x->target, strerror(errno));
+    if (!cause) {
+        x->folder = open(x->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (x->folder >= 0)
+            return PW_OK;
+        cause = errno;
+        rmdir(x->temporary);
+    }
+    return pw_fail(err, PW_USER_ERROR, "%s: cannot be created: %s", x->target, strerror(cause));
 }
 
 /* Removes whatever was written. */
@@ -152,18 +171,10 @@ static enum pw_status put_in_place(struct export *x, struct pw_error *err)
 enum pw_status pw_trace_export(struct pw_trace *t, const struct pw_export_spec *spec, struct pw_error *err)
 {
     struct export x = {.trace = t, .spec = spec, .progress.watch = spec->watch, .folder = -1};
-    size_t length = strlen(spec->folder);
-    while (length > 1 && spec->folder[length - 1] == '/')
-        length--;
-    enum pw_status status = PW_OK;
     if (spec->launch > pw_trace_launches(t))
         return pw_fail(err, PW_USER_ERROR, "%s: has %u launches, no launch %u", pw_trace_path(t), pw_trace_launches(t),
                        spec->launch);
-    x.target = strndup(spec->folder, length);
-    if (!x.target || asprintf(&x.list_name, "%s/kernelslist.g", x.target) < 0) {
-        x.list_name = NULL;
-        status = pw_fail_memory(err, "a folder");
-    }
+    enum pw_status status = name_target(&x, err);
     if (status == PW_OK)
         status = check_target(x.target, err);
     if (status == PW_OK)

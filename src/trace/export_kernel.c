@@ -25,9 +25,11 @@ enum {
     CODE_INSTRUCTIONS = 256,
     INSTRUCTION_BYTES = 16,
     REPORT_INSTRUCTIONS = 1 << 16,
+    COUNT_OPERATIONS = 1 << 20, /* before they are written; between two calls of the watch */
 };
 
 struct kernel {
+    const char *path;
     struct pw_export_text *out;
     struct pw_export_progress *progress;
     uint32_t lanes; /* of the warp */
@@ -156,7 +158,7 @@ static const char *suffix(uint32_t bytes)
 static void write_addresses(struct kernel *k, const struct pw_op *op, const uint64_t *words)
 {
     uint32_t mask = op->count_or_mask, count = 0, run = mask >> __builtin_ctz(mask);
-    uint64_t address[PW_WARP_LANES];
+    uint64_t address[PW_WARP_LANES] = {0};
     for (uint32_t left = mask; left; left &= left - 1, count++)
         address[count] =
             op->form == PW_FORM_AFFINE ? words[0] + (uint32_t)__builtin_ctz(left) * words[1] : words[count];
@@ -200,6 +202,13 @@ static void write_access(struct kernel *k, const struct pw_op *op, const uint64_
     write_addresses(k, op, words);
 }
 
+static enum pw_status ask_watch(const struct pw_export_progress *p, struct pw_error *err)
+{
+    if (p->watch && p->watch->progress && p->watch->progress(p->watch->context, p->done, p->all))
+        return pw_fail(err, PW_INTERRUPTED, "interrupted");
+    return PW_OK;
+}
+
 /* So many instructions more. */
 static enum pw_status report(struct kernel *k, uint64_t instructions, struct pw_error *err)
 {
@@ -208,9 +217,8 @@ static enum pw_status report(struct kernel *k, uint64_t instructions, struct pw_
     if (p->done - p->reported < REPORT_INSTRUCTIONS)
         return PW_OK;
     p->reported = p->done;
-    if (p->watch && p->watch->progress && p->watch->progress(p->watch->context, p->done, p->all))
-        return pw_fail(err, PW_INTERRUPTED, "interrupted");
-    return pw_export_status(k->out, err);
+    enum pw_status status = ask_watch(p, err);
+    return status == PW_OK ? pw_export_status(k->out, err) : status;
 }
 
 static enum pw_status write_op(struct kernel *k, const struct pw_op *op, const uint64_t *words, struct pw_error *err)
@@ -232,19 +240,29 @@ static enum pw_status write_op(struct kernel *k, const struct pw_op *op, const u
 }
 
 /* Instructions of a warp, with its exit. */
-static enum pw_status count_warp(struct pw_trace_launch *l, uint32_t cta, uint32_t warp, uint64_t *out,
-                                 struct pw_error *err)
+static enum pw_status count_warp(const struct kernel *k, struct pw_trace_launch *l, uint32_t cta, uint32_t warp,
+                                 uint64_t *out, struct pw_error *err)
 {
     struct pw_trace_cursor cursor;
     struct pw_op op = {.kind = PW_OP_KIND_COUNT};
     uint64_t words[PW_WARP_LANES];
-    enum pw_trace_step step;
+    enum pw_trace_step step = PW_TRACE_STEP_OP;
+    enum pw_status status = PW_OK;
     *out = 0;
     pw_trace_cursor_start(&cursor, l, cta, warp);
-    while ((step = pw_trace_cursor_next(&cursor, &op, words, err)) == PW_TRACE_STEP_OP)
+    for (uint64_t i = 1; status == PW_OK; i++) {
+        step = pw_trace_cursor_next(&cursor, &op, words, err);
+        if (step != PW_TRACE_STEP_OP)
+            break;
         *out += pw_op_instructions(op);
+        if (i % COUNT_OPERATIONS == 0)
+            status = ask_watch(k->progress, err);
+    }
     *out += op.kind != PW_OP_EXIT;
-    return step == PW_TRACE_STEP_FAILED ? err->status : PW_OK;
+    if (status == PW_OK && *out > INT32_MAX)
+        return pw_fail(err, PW_USER_ERROR, "%s: CTA %u, warp %u has %llu instructions, more than Accel-Sim can count",
+                       k->path, cta, warp, (unsigned long long)*out);
+    return step == PW_TRACE_STEP_FAILED ? err->status : status;
 }
 
 static enum pw_status write_warp(struct kernel *k, struct pw_trace_launch *l, uint32_t cta, uint32_t warp,
@@ -252,17 +270,14 @@ static enum pw_status write_warp(struct kernel *k, struct pw_trace_launch *l, ui
 {
     struct pw_trace_cursor cursor;
     struct pw_op op = {.kind = PW_OP_KIND_COUNT};
-    uint64_t words[PW_WARP_LANES], count;
-    enum pw_trace_step step;
-    enum pw_status status = count_warp(l, cta, warp, &count, err);
+    uint64_t words[PW_WARP_LANES] = {0}, count;
+    enum pw_trace_step step = PW_TRACE_STEP_OP;
+    enum pw_status status = count_warp(k, l, cta, warp, &count, err);
     if (status != PW_OK)
         return status;
-    if (count > UINT32_MAX)
-        return pw_fail(err, PW_USER_ERROR, "CTA %u, warp %u has %llu instructions, more than Accel-Sim can count", cta,
-                       warp, (unsigned long long)count);
     pw_export_print(k->out, "\nwarp = %u\ninsts = %llu\n", warp, (unsigned long long)count);
     pw_trace_cursor_start(&cursor, l, cta, warp);
-    while ((step = pw_trace_cursor_next(&cursor, &op, words, err)) == PW_TRACE_STEP_OP && status == PW_OK)
+    while (status == PW_OK && (step = pw_trace_cursor_next(&cursor, &op, words, err)) == PW_TRACE_STEP_OP)
         status = write_op(k, &op, words, err);
     if (status == PW_OK && step == PW_TRACE_STEP_FAILED)
         return err->status;
@@ -291,7 +306,7 @@ static void write_head(struct kernel *k, const struct pw_trace_event *e)
 enum pw_status pw_export_kernel(struct pw_trace *t, const struct pw_trace_event *launch, struct pw_export_text *out,
                                 struct pw_export_progress *progress, struct pw_error *err)
 {
-    struct kernel k = {.out = out, .progress = progress};
+    struct kernel k = {.path = pw_trace_path(t), .out = out, .progress = progress};
     struct pw_trace_launch *l;
     const struct pw_dim3 *grid = &launch->grid;
     uint32_t threads = launch->block.x * launch->block.y * launch->block.z;

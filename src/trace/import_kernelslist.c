@@ -101,9 +101,9 @@ static enum pw_status read_kernel(struct pw_lines *t, const char *at, struct com
 
 static bool find_kind(const char *at, const char **out_end, uint8_t *out)
 {
-    for (uint8_t kind = 0; kind < PW_TRACE_LAUNCH; kind++) {
+    for (unsigned kind = 0; kind < PW_TRACE_LAUNCH; kind++) {
         *out_end = pw_scan_text(at, pw_export_event_name(kind));
-        *out = kind;
+        *out = (uint8_t)kind;
         if (*out_end && **out_end == ' ')
             return true;
     }

@@ -404,7 +404,7 @@ static void an_interrupted_export_leaves_nothing(void **state)
     assert_ok(pw_trace_writer_open(NULL, &w, &err), &err);
     pw_trace_write_launch(
         w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}});
-    struct pw_op add = {.kind = PW_OP_COMPUTE, .loads_in_flight = 255, .count_or_mask = 4000000000};
+    struct pw_op add = {.kind = PW_OP_COMPUTE, .loads_in_flight = 255, .count_or_mask = 2000000000};
     assert_true(pw_trace_write_op(w, 0, 0, &add, NULL));
     assert_ok(pw_trace_writer_finish(w, &t, &err), &err);
     unsigned left = 10;
@@ -412,6 +412,23 @@ static void an_interrupted_export_leaves_nothing(void **state)
     assert_int_equal(pw_trace_export(t, &(struct pw_export_spec){.folder = "out", .watch = &watch}, &err),
                      PW_INTERRUPTED);
     assert_int_equal(system("ls -d out* 2>/dev/null | grep ."), 1 << 8);
+    pw_trace_close(t);
+}
+
+/* Accel-Sim reads their number as an int. */
+static void a_warp_of_too_many_instructions_is_refused(void **state)
+{
+    (void)state;
+    struct pw_trace_writer *w;
+    struct pw_trace *t;
+    struct pw_error err;
+    assert_ok(pw_trace_writer_open("long.pwt", &w, &err), &err);
+    pw_trace_write_launch(
+        w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}});
+    struct pw_op add = {.kind = PW_OP_COMPUTE, .loads_in_flight = 255, .count_or_mask = INT32_MAX};
+    assert_true(pw_trace_write_op(w, 0, 0, &add, NULL));
+    assert_ok(pw_trace_writer_finish(w, &t, &err), &err);
+    refuse(t, "out", "long.pwt: CTA 0, warp 0 has 2147483648 instructions, more than Accel-Sim can count");
     pw_trace_close(t);
 }
 
@@ -426,6 +443,7 @@ int main(void)
         cmocka_unit_test(a_long_stride_is_written_as_differences),
         cmocka_unit_test(a_folder_appears_when_it_is_complete),
         cmocka_unit_test(an_interrupted_export_leaves_nothing),
+        cmocka_unit_test(a_warp_of_too_many_instructions_is_refused),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
