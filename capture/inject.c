@@ -111,7 +111,8 @@ static void context_destroyed(CUcontext context)
     __atomic_store_n(&g.recorded, NULL, __ATOMIC_RELEASE);
 }
 
-/* What the driver allocates for cooperative groups, 512 bytes of every context, is not the program's. */
+/* What the driver allocates for cooperative groups, 512 bytes of every context, is not the program's. On an H200 (driver 580)
+ * they came first in every trace; with this flag left out they are in none. */
 static void memory_event(uint32_t id, const Sanitizer_ResourceMemoryData *m)
 {
     if (m->flags & SANITIZER_MEMORY_FLAG_CG_RUNTIME)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Programs that reserve more than they touch: the table of docs/traces.md, what a run says of its memory, and shares of
+# Programs that reserve more than they touch: the tables of docs/traces.md, what a run says of its memory, and shares of
 # what is touched in advice. The second argument writes the programs.
 make_pools=$(realpath "$2")
 source "$(dirname "$0")/tap.sh"
@@ -7,7 +7,7 @@ mkdir traces
 "$make_pools" traces || exit 1
 
 check 'docs/traces.md is what is measured (scripts/pools rewrites it)' \
-  "$source_root/scripts/pools" --check "$pagewalk" "$make_pools"
+  "$source_root/scripts/pools" --check --quick "$pagewalk" "$make_pools"
 
 # says LINE: the last run's table has it, however it is wrapped.
 says() {

@@ -48,7 +48,7 @@ check 'advise takes the machine, and its own designs' eval 'succeeds && grep -q 
 
 # Peak bandwidth of DRAM, as the data sheets have it.
 peak() { # MACHINE GB/s
-  "$pagewalk" show options -m "$1" --json | python3 -c '
+  "$pagewalk" show options -m "$1" --json - | python3 -c '
 import json, sys
 o = {option["name"]: option["value"] for option in json.load(sys.stdin)}
 peak = int(o["dram.channels"]) * int(o["dram.bytes_per_clock"]) * int(o["dram.clock_mhz"]) / 1000

@@ -75,6 +75,10 @@ for command in "trace info $recorded" "workload -q trace:$recorded" 'list machin
   run $command --long
   check "$name: as many as it takes with --long" eval 'succeeds && grep -qE ".{90}" .stdout && ! grep -q "^ *_Z" .stdout'
 done
+for file in "$source_root"/examples/traces/h200/*.pwt; do
+  run trace info "$file"
+  check "trace info of a real GPU's $(basename "$file"): 80 columns in a pipe" eval 'succeeds && fits 80'
+done
 run trace info "$recorded"
 check 'kernels have short names' grep -qE '^ +linear<…> ' .stdout
 run trace info "$recorded" --long
