@@ -201,7 +201,7 @@ static void a_terminal_obeys_no_name(void **state)
     pw_text_csv_field(&out, name);
     assert_string_equal(out.bytes, "\"n?]0;x?,\"\"??\"");
     pw_text_free(&out);
-    struct pw_profile_allocation allocation = {.name = name, .launches_until_free = UINT64_MAX};
+    struct pw_profile_allocation allocation = {.name = name, .memory = "managed", .launches_until_free = UINT64_MAX};
     struct pw_profile_launch launch = {.name = name, .grid = {1, 1, 1}, .block = {1, 1, 1}, .count = 1};
     struct pw_profile profile = {.workload = "w",
                                  .summary = "s",

@@ -43,7 +43,7 @@ struct pw_plan {
     size_t job_count, job_capacity, figure_count;
     struct pw_job *jobs;
     struct pw_plan_figure *figures;
-    void *index;                         /* jobs by their inputs */
+    void *index; /* jobs by their inputs */
     struct pw_plan_options options;
     struct pw_sizes sizes;
 };

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-enum { PW_KERNEL_NAME_SHORT = 128, PW_KERNEL_NAME_FULL = 1 << 16 }; /* sizes that are enough for nearly all */
+enum { PW_KERNEL_NAME_SHORT = 64, PW_KERNEL_NAME_FULL = 1 << 16 }; /* sizes that are enough for nearly all */
 
 /* The function with at most two namespaces before it, "at::native::reduce_kernel<…>", from a mangled name or one that
  * is demangled already. No parameters, no return type; other names, such as those of Triton, stay as they are. */
