@@ -112,7 +112,7 @@ int main()
 CUDA
   "$emulate" --counts counts.csv -o g.pwt "$source_root/capture/samples/generic.cu" >out 2>err || { cat err; return 1; }
   [ "$(cut -d, -f6 counts.csv | tr '\n' ' ')" = 'warp_instructions 448 448 448 ' ] && ! grep -q guessed err || { cat counts.csv; return 1; }
-  "$pagewalk" trace info g.pwt --json | grep -q '"warp_instructions": 1344' || return 1
+  "$pagewalk" trace info g.pwt --json - | grep -q '"warp_instructions": 1344' || return 1
   "$emulate" --counts counts.csv -o g.pwt stores.cu >out 2>err || { cat err; return 1; }
   "$pagewalk" trace cat g.pwt | grep -c 'store 4 mask 55555555' | grep -qx 2 && ! grep -q guessed err
 }
