@@ -1,6 +1,6 @@
-/* What uvm.oversubscription is a share of: pages that kernels touch, the most that is allocated at one time, or what is
- * allocated at the first launch. Programs are traces of one warp per launch that reads a word of each page in turn, so
- * that with LRU, and nothing prefetched, all counts are exact. */
+/* The data that uvm.oversubscription is a share of: pages that kernels touch, the most that is allocated at one time,
+ * or what is allocated at the first launch. Programs are traces of one warp per launch that reads a word of each page
+ * in turn, so that with LRU, and nothing prefetched, all counts are exact. */
 #include "pagewalk/stream.h"
 #include "trace_fixture.h"
 

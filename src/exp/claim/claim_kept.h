@@ -1,4 +1,4 @@
-/* What the project itself has measured: the verdicts of data/results, compiled in by scripts/embed-results.
+/* Verdicts that the project itself has measured: those of data/results, compiled in by scripts/embed-results.
  *
  * They are of the version that each figure was measured with, which may be an earlier one; nothing here takes them for
  * runs of this program. */

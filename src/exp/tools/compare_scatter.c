@@ -1,4 +1,4 @@
-/* How far the numbers of a comparison scatter over the seeds (exp/format/confidence.h).
+/* The scatter of a comparison's numbers over the seeds (exp/format/confidence.h).
  *
  * What is a ratio of two rows is taken for each seed first, since both run with the same inputs then, and the interval
  * is that of the ratios. A seed counts where the number is known with it. */
