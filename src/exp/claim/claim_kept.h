@@ -32,7 +32,7 @@ enum pw_status pw_claim_kept_evidence(struct pw_claim_evidence **out, size_t *ou
 void pw_claim_show_versions(const struct pw_claim_score *scores, const struct pw_claim_filter *filter,
                             struct pw_text *out);
 
-/* A line per paper: its score, why what differs differs, and the page that has more. Papers of which no figure has
+/* A line per paper: its score, why results differ, and the page that has more. Papers of which no figure has
  * decided anything are left out. */
 void pw_claim_show_why(const struct pw_claim_score *scores, const struct pw_claim_filter *filter, struct pw_text *out);
 
