@@ -1,14 +1,14 @@
-/* The machine code of a module, as far as a trace needs it: what an instruction waits for and how long, and where it may
- * go on.
+/* The machine code of a module, as far as a trace needs it: what an instruction waits for and how long, and where it
+ * may go on.
  *
- * The accesses that are recorded come with their program counters. What lies between two of them is told from the code:
+ * The accesses that are recorded come with their program counters. What lies between two of them is read from the code:
  * the shortest way from one to the other, its instructions counted, and of each the scoreboards that it waits for. A
  * load names the scoreboard that its arrival clears, so the first use of what it loads is the first instruction that
  * waits for that. On Volta to Hopper these are fields of every 16-byte instruction: opcode in bits 0 to 11, predicate
  * in 12 to 15 (7: always), of a branch its distance, cycles until the warp may issue the next one (its stall count) in
  * bits 105 to 108, scoreboard to set in 110 to 112 (7: none), another one for its operands in 113 to 115, mask of those
  * to wait for in 116 to 121. They are undocumented, but published (Jia et al., "Dissecting the NVIDIA Volta GPU
- * architecture via microbenchmarking", 2018) and the same since; what the distance of a branch looks like is told from
+ * architecture via microbenchmarking", 2018) and the same since; the form of a branch's distance is taken from
  * the branch to itself that ends every kernel.
  *
  * Registers stand in the attributes of the image since sm_90, before that beside the section's symbol; since sm_90 the
@@ -52,7 +52,8 @@ struct pw_code_function {
     uint32_t count;
     uint32_t registers, shared_bytes; /* of a thread, and statically of a CTA; registers 0: not known */
     bool
-        unseen_copies; /* it may access global memory by copies that are not recorded: of tensors, or to global memory */
+        /* it may access global memory by copies that are not recorded: of tensors, or to global memory */
+        unseen_copies;
 };
 
 struct pw_code {

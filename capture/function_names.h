@@ -1,13 +1,14 @@
-/* Names of functions: made short for people, and how much each tells of an allocation that is made below it.
+/* Names of functions: made short for people, and how much each says about an allocation that is made below it.
  *
- * Between a program's own code and cudaMalloc there may be dozens of functions that are the same for every allocation: the pools
- * of PyTorch, CuPy or JAX, what makes a tensor of whatever kind, the interpreter. Which those are is known by the names of their
- * files and by words in theirs. */
+ * Between a program's own code and cudaMalloc there may be dozens of functions that are the same for every allocation:
+ * the pools of PyTorch, CuPy or JAX, what makes a tensor of whatever kind, the interpreter. Which those are is known by
+ * the names of their files and by words in theirs. */
 #ifndef PW_CAPTURE_FUNCTION_NAMES_H
 #define PW_CAPTURE_FUNCTION_NAMES_H
 
 enum pw_capture_telling {
-    PW_TELLS_NOTHING, /* part of CUDA (its driver, its runtime, also one that is linked into the program), or the recorder */
+    /* part of CUDA (its driver, its runtime, also one that is linked into the program), or the recorder */
+    PW_TELLS_NOTHING,
     PW_TELLS_POOL,   /* hands out memory, or runs whatever it is given: an allocator, an interpreter, the C library */
     PW_TELLS_TENSOR, /* makes a tensor of whatever kind, or finds the code of an operation */
     PW_TELLS_PLACE,

@@ -93,7 +93,7 @@ static const char *why(void *context)
 
 static void module_loaded(const Sanitizer_ResourceModuleData *data)
 {
-    enum { MOST = 3 }; /* messages: the first tells why, and some programs load thousands of modules */
+    enum { MOST = 3 }; /* messages: the first says why, and some programs load thousands of modules */
     if (pw_capture_module_loaded(data))
         return;
     count(&g.missing.unpatched);
@@ -111,8 +111,8 @@ static void context_destroyed(CUcontext context)
     __atomic_store_n(&g.recorded, NULL, __ATOMIC_RELEASE);
 }
 
-/* What the driver allocates for cooperative groups, 512 bytes of every context, is not the program's. On an H200 (driver 580)
- * they came first in every trace; with this flag left out they are in none. */
+/* What the driver allocates for cooperative groups, 512 bytes of every context, is not the program's. On an H200
+ * (driver 580) they came first in every trace; with this flag left out they are in none. */
 static void memory_event(uint32_t id, const Sanitizer_ResourceMemoryData *m)
 {
     if (m->flags & SANITIZER_MEMORY_FLAG_CG_RUNTIME)
@@ -168,7 +168,7 @@ static void launch_ends(const Sanitizer_LaunchData *l)
     recording = false;
 }
 
-/* Whether the launch may be recorded; tells its patches if not. */
+/* Whether the launch may be recorded; its patches are switched off if not. */
 static bool may_record(const Sanitizer_LaunchData *l, const char *kernel, const struct pw_code_function **out_code)
 {
     if (pw_capture_session_wants(g.session, kernel)) {

@@ -1,5 +1,5 @@
-/* Names of allocations: see the header. Finding a function's name may take milliseconds in a large library, and programs
- * allocate in few places: those that were looked up are kept. */
+/* Names of allocations: see the header. Finding a function's name may take milliseconds in a large library, and
+ * programs allocate in few places: those that were looked up are kept. */
 #include "names.h"
 
 #include "ranges.h"
@@ -55,7 +55,8 @@ static const struct place *look_up(const void *code)
     return p;
 }
 
-/* The innermost function on the stack that tells most. Addresses on the stack are those behind a call. */
+/* The most informative function on the stack, of several the innermost. Addresses on the stack are those behind a
+ * call. */
 static void name_place(char out[BASE])
 {
     void *frames[MOST_FRAMES];

@@ -1,5 +1,6 @@
-/* Names of allocations (pagewalk-capture --names): the range that the program is in (capture/ranges.h), else the place in the
- * program that allocates, and a number that tells those of one name apart: "attention #2", "vecadd!main+0x1d7 #1". */
+/* Names of allocations (pagewalk-capture --names): the range that the program is in (capture/ranges.h), else the place
+ * in the program that allocates, and a number that distinguishes those of one name: "attention #2", "vecadd!main+0x1d7
+ * #1". */
 #ifndef PW_CAPTURE_NAMES_H
 #define PW_CAPTURE_NAMES_H
 

@@ -1,4 +1,4 @@
-/* What the recorder says: see the header. */
+/* Messages of the recorder: see the header. */
 #include "report.h"
 
 #include <glob.h>

@@ -1,4 +1,4 @@
-/* A recording: see the header. One lock guards all state; whoever holds it may read the ring. */
+/* A recording: see the header. One lock guards all state; its holder may read the ring. */
 #include "session.h"
 
 #include "ring.h"

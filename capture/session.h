@@ -1,10 +1,10 @@
 /* A recording: from what happens in the recorded process to a trace.
  *
  * Launches are recorded one at a time. From its beginning to its end a launch is open; a thread of the session then
- * reads the ring while the kernel runs, and whoever ends the launch reads the rest. What other threads of the program
- * do meanwhile is written behind the launch. A launch that begins while another is open waits for its end; after
- * PW_CAPTURE_PATIENCE_SECONDS it goes unrecorded, as does one on another GPU context (the caller's to say), in a CUDA
- * graph, or with more CTAs than 32 bits number.
+ * reads the ring while the kernel runs, and the thread that ends the launch reads the rest. What other threads of the
+ * program do meanwhile is written behind the launch. A launch that begins while another is open waits for its end;
+ * after PW_CAPTURE_PATIENCE_SECONDS it goes unrecorded, as does one on another GPU context (the caller's to say), in a
+ * CUDA graph, or with more CTAs than 32 bits number.
  *
  * What the session needs of the GPU it asks for through `struct pw_capture_calls`, so that a test can be the GPU. All
  * functions may be called from any thread, but begin and end of a launch from the same. */
@@ -25,7 +25,7 @@ struct pw_capture_calls {
     bool (*copy_to_device)(void *context, void *launch, void *to, const void *from, size_t bytes);
     bool (*set_data)(void *context, void *launch, void *device); /* what patches are called with; NULL: not recorded */
     bool (*wait)(void *context, void *launch);                   /* until the kernel has run */
-    const char *(*why)(void *context); /* this thread's last call did not work; NULL: nobody knows */
+    const char *(*why)(void *context); /* this thread's last call did not work; NULL: not known */
 };
 
 struct pw_capture_launch {
@@ -70,7 +70,7 @@ void pw_capture_session_event(struct pw_capture_session *s, const struct pw_trac
 bool pw_capture_session_begin(struct pw_capture_session *s, const struct pw_capture_launch *launch);
 void pw_capture_session_end(struct pw_capture_session *s, void *launch);
 
-/* What was allocated on the GPU is gone; the next launch allocates anew. */
+/* What was allocated on the GPU is gone; the next launch allocates again. */
 void pw_capture_session_leave(struct pw_capture_session *s);
 
 /* Waits until no launch is open, as long as a launch would wait for its turn. */

@@ -1,4 +1,4 @@
-/* What the user asks of a recording: the options of pagewalk-capture.
+/* The options of pagewalk-capture.
  *
  * The program hands them to the library inside the recorded process as one text, options separated by newlines, in the
  * variable PW_CAPTURE_VARIABLE of the environment; the library reads it by the same rows. */

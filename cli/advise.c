@@ -213,8 +213,8 @@ const struct pw_cli_command pw_cli_advise_command = {
         "Runs the workload with demand paging at each size, and says how much slower it gets, which allocations\n"
         "thrash, what kind of memory they are and which launches access them, and which calls of cudaMemAdvise and\n"
         "cudaMemPrefetchAsync make it faster: they are tried on each allocation, alone and together. A try that\n"
-        "cannot win any more is stopped. Runs that the store has are not repeated; Ctrl-C says what is known so\n"
-        "far and keeps what is finished, and the same command goes on.\n"
+        "cannot win any more is stopped. Runs that the store has are not repeated; Ctrl-C reports what is known so\n"
+        "far and keeps what is finished; the same command goes on from there.\n"
         "Exit code 0: done; 1: a policy failed with all memory; 2: a mistake; 130: interrupted.\n\n"
         "Example: pagewalk advise -w pathfinder:size=uvm\n"
         "         pagewalk advise -w nw:size=uvm --memory 4MB --memory 80% -d uvm-nvidia",

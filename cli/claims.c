@@ -27,7 +27,7 @@ struct findings {
 
 static const struct pw_cli_flag flags[] = {
     {0, "why", PW_CLI_SWITCH, offsetof(struct arguments, why), NULL,
-     "a line per paper: its score, and why what differs differs"},
+     "a line per paper: its score, and why results differ from the paper's"},
     {0, "list", PW_CLI_SWITCH, offsetof(struct arguments, list), NULL,
      "a line per claim: the paper's value, ours, the verdict, what decided it"},
     {0, "tests", PW_CLI_SWITCH, offsetof(struct arguments, tests), NULL,
@@ -38,7 +38,7 @@ static const struct pw_cli_flag flags[] = {
     {0, "kind", PW_CLI_TEXT, offsetof(struct arguments, kind), "K",
      "only headline, number, trend, mechanism, config or context"},
     {0, "project", PW_CLI_SWITCH, offsetof(struct arguments, project), NULL,
-     "what the project has measured, though there are runs of your own"},
+     "what the project has measured, even if you have runs of your own"},
     {0, "db", PW_CLI_TEXT, offsetof(struct arguments, db), "FILE",
      "the result store (default pagewalk.db, or that of scripts/quickstart; without either, the project's results)"},
     {0, "tests-log", PW_CLI_TEXT, offsetof(struct arguments, log), "FILE",

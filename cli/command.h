@@ -1,4 +1,4 @@
-/* What the subcommands share: their table, the parser of their flags, messages, output. */
+/* The frame of all subcommands: their table, the parser of their flags, messages, output. */
 #ifndef PW_CLI_COMMAND_H
 #define PW_CLI_COMMAND_H
 

@@ -176,7 +176,7 @@ const struct pw_cli_command pw_cli_export_command = {
     .summary = "write the runs of a result store as CSV or JSON",
     .details =
         "CSV has the columns run, app, component, metric, unit, value, machine, design, workload, seed; JSON has\n"
-        "one object per run, as `pagewalk run --json` writes it. docs/store.md tells more, and how to ask the store\n"
+        "one object per run, as `pagewalk run --json` writes it. docs/store.md says more, and how to ask the store\n"
         "itself with SQL. Filters compare whole names; what matches nothing gives a header or an empty array.\n\n"
         "Example: pagewalk export --design gpu-mmu --csv gpu-mmu.csv",
     .flags = flags,

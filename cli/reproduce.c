@@ -200,7 +200,7 @@ static int print_tables(const struct session *s)
     if (weak)
         pw_text_add(&text, "weak: holds with a design that does nothing, too.\n");
     if (differs)
-        pw_text_print(&text, "Why what differs differs: pagewalk claims --why --db %s\n", s->arguments->db);
+        pw_text_print(&text, "Why results differ: pagewalk claims --why --db %s\n", s->arguments->db);
     return pw_cli_print(&text);
 }
 

@@ -49,7 +49,7 @@ static const struct pw_cli_flag flags[] = {
      "run each application alone too: weighted speedup and unfairness"},
     {0, "breakdown", PW_CLI_SWITCH, offsetof(struct arguments, breakdown), NULL,
      "also show where the time of warps goes, from issue to page walks"},
-    {0, "all", PW_CLI_SWITCH, offsetof(struct arguments, all), NULL, "every metric, not just those that tell most"},
+    {0, "all", PW_CLI_SWITCH, offsetof(struct arguments, all), NULL, "every metric, not just the summary"},
     {0, "by-kernel", PW_CLI_ROWS, offsetof(struct arguments, by_kernel), "[N]",
      "also show the N kernels that take the longest (default 10)"},
     {0, "long", PW_CLI_SWITCH, offsetof(struct arguments, full), NULL, "--by-kernel: full names of kernels"},

@@ -1,4 +1,4 @@
-/* What standard output is: how wide its lines may be, and whether they may have colours.
+/* Standard output: how wide its lines may be, and whether they may have colours.
  *
  * COLUMNS in the environment wins, then a terminal says how wide it is; for a file or a pipe tables have a line per
  * entry, so that grep finds whole ones, except those that are mostly text or long names. Colours are for terminals,

@@ -1,8 +1,8 @@
 /* pagewalk: a machine that is fed operation by operation.
  *
- * pw_run simulates a built-in program from its beginning to its end. A stream is for whoever has the program somewhere
- * else: another simulator that wants address translation from this one, or a tool that reads addresses. The caller maps
- * memory, pushes operations, lets time go on, and is told of each operation when it completes and where its
+ * pw_run simulates a built-in program from its beginning to its end. A stream is for callers that have the program
+ * somewhere else: another simulator that wants address translation from this one, or a tool that reads addresses. The
+ * caller maps memory, pushes operations, lets time go on, and learns of each operation when it completes and where its
  * translations were found; the metrics are those of a run. All machines and designs work: with demand paging memory is
  * managed and comes with far faults; with several GPUs an operation says on which it is.
  *
@@ -19,8 +19,8 @@
  * they issue in the order in which they were pushed, each as soon as its turn comes and what it uses is there, and
  * those of the warps of an SM compete for its schedulers and its load-store unit as they do in a run. Loads do not
  * block: operations behind one issue while it is under way, until one that says that it uses what was loaded, or until
- * sm.loads_per_warp loads of the warp are. Whoever models SMs already pushes each operation at its own time and finds
- * the warp ready.
+ * sm.loads_per_warp loads of the warp are. A caller that models SMs already pushes each operation at its own time and
+ * finds the warp ready.
  *
  * Time is counted in cycles of the GPU's clock from 0, and goes on only in pw_stream_advance, pw_stream_wait and
  * pw_stream_drain. It stands at pw_stream_now: everything before that cycle has happened, and what is pushed or mapped
@@ -32,8 +32,8 @@
  * stream goes on. Any other failure ends it, and every later call says so again.
  *
  * Left out: several warps that share a barrier or shared memory (the caller knows when they meet), the breakdown of
- * warp time, logs and the option sim.reuse. A store is not followed beyond its issue; whoever wants to know when a
- * write is translated pushes PW_STREAM_TRANSLATE_WRITE. */
+ * warp time, logs and the option sim.reuse. A store is not followed beyond its issue; a caller that wants to know when
+ * a write is translated pushes PW_STREAM_TRANSLATE_WRITE. */
 #ifndef PAGEWALK_STREAM_H
 #define PAGEWALK_STREAM_H
 
@@ -127,7 +127,7 @@ struct pw_stream_operation {
     uint32_t instructions; /* of PW_STREAM_COMPUTE, 1 to 2^20; 0: 1 */
     bool use;              /* issues when all loads of its warp but the youngest `all_but` have come back */
     uint8_t all_but;
-    bool report;  /* pw_stream_next tells when it has completed; not of PW_STREAM_COMPUTE and PW_STREAM_EXIT */
+    bool report;  /* pw_stream_next reports when it has completed; not of PW_STREAM_COMPUTE and PW_STREAM_EXIT */
     uint64_t tag; /* the caller's, handed back */
 };
 

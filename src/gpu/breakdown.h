@@ -1,4 +1,4 @@
-/* Where the time of warps goes (docs/breakdown.md): every warp is in exactly one state in every cycle from its start to
+/* The breakdown of warp time (docs/breakdown.md): every warp is in exactly one state in every cycle from its start to
  * its exit, and the cycles of the states add up to those that warps were resident.
  *
  * A warp that waits for loads waits in the end for the one that completes last, and a load waits for the translation of

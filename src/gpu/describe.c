@@ -1,4 +1,5 @@
-/* Whether a GPU gets on, and who waits for whom in it: for the report of a run that has come to a halt. */
+/* The state of a GPU in words, for the report of a run that has come to a halt: does it get on, and what waits for
+ * what. */
 #include "gpu/gpu_internal.h"
 
 #include <stdio.h>

@@ -127,7 +127,7 @@ struct pw_slot {
 /* Who hears of memory instructions one by one (watch.c). A load, or an atomic that returns, has a number: how many of
  * its warp issued before it, from 0 on in 16 bits. */
 struct pw_listener {
-    void *listener; /* NULL: nobody listens */
+    void *listener; /* NULL: there is none */
     /* It enters the load-store unit. A translation must be that of a load. */
     enum pw_heard (*issued)(void *listener, struct pw_slot slot, pw_cycle now);
     /* Some pages of a load have been translated, at this stage at the latest. */

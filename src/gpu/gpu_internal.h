@@ -199,7 +199,7 @@ struct pw_gpu {
     uint32_t next_sm;               /* with an interval: where the next CTA looks for room first */
     pw_cycle paused_until;          /* no SM issues before */
     bool stopped;                   /* no further CTAs */
-    uint64_t cycles;                /* of the run, kept by whoever runs it */
+    uint64_t cycles;                /* of the run, kept by the run loop */
     struct pw_breakdown *breakdown; /* or NULL */
     struct pw_ready ready;
     struct pw_tlb_deltas *deltas; /* of the L2 TLB, or NULL */
@@ -270,7 +270,7 @@ static inline void pw_lsu_pop_if_done(struct pw_sm *sm, const struct pw_lsu_entr
  * wait for, if anything. */
 enum pw_lsu_wait pw_lsu_translate(struct pw_sm *sm, struct pw_lsu_entry *e, pw_cycle now);
 unsigned pw_lsu_translated(void *gpu, struct pw_tlb_miss answered, struct pw_translation t, pw_cycle now);
-/* A far fault ends the miss: the page has to come, and the SM has heard so. */
+/* A far fault ends the miss: the page has to come, and the SM has been notified. */
 void pw_lsu_faulted(void *gpu, struct pw_tlb_miss miss, pw_cycle now);
 /* Whether the head stalls for this page. */
 static inline bool pw_lsu_head_waits(const struct pw_sm *sm, uint64_t page)
@@ -292,7 +292,7 @@ PW_COLD void pw_watch_translated(struct pw_sm *sm, uint64_t page, const struct p
                                  pw_cycle now);
 PW_COLD void pw_watch_loaded(const struct pw_sm *sm, uint32_t owner, pw_cycle now);
 PW_COLD void pw_watch_exited(const struct pw_sm *sm, uint32_t slot, pw_cycle now);
-/* Who is told of the stages of misses (vm/mmu.h), or NULL. */
+/* The listener to the stages of misses (vm/mmu.h), or NULL. */
 typedef void pw_stage_fn(void *gpu, uint32_t sm, pw_vpn vpn, enum pw_miss_stage stage, pw_cycle from);
 pw_stage_fn *pw_watch_stages(const struct pw_gpu *g);
 

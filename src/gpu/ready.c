@@ -1,4 +1,4 @@
-/* How many warps could issue, as a mean over cycles.
+/* The number of warps that could issue, as a mean over cycles.
  *
  * The breakdown of warp time knows it for every cycle, at the price of a branch per issue and much more when it is on.
  * For the mean it is enough to look once in a while: the masks of ready warps are there anyway. The distance between

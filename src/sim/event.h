@@ -105,7 +105,7 @@ void pw_events_advance(struct pw_events *q, pw_cycle time);
  * the present one. What cannot be had may be left out until then. */
 void pw_events_out_of_memory(struct pw_events *q);
 
-/* How many events wait. They are counted anew, one block after another; not to be asked by an event. */
+/* How many events wait. Each call counts them, one block after another; not to be asked by an event. */
 size_t pw_events_pending(const struct pw_events *q);
 
 /* Whether nothing is left to happen, epochs aside. */

@@ -1,4 +1,4 @@
-/* What every policy has, whatever it decides: a name, options and metrics of its own, a state, and a call at epochs.
+/* The head of every policy, whatever it decides: a name, options and metrics of its own, a state, and a call at epochs.
  *
  * A family is a kind of decision (policy/FAMILY/FAMILY_policy.h); its policies are constant structs that begin with
  * this head and go on with the family's functions. Mechanisms act, policies decide: a policy moves nothing itself, and

@@ -1,4 +1,4 @@
-/* Which bytes are valid UTF-8, one character at a time. */
+/* Valid UTF-8, one character at a time. */
 #include "sim/utf8.h"
 
 #include <stdint.h>

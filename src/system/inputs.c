@@ -1,4 +1,4 @@
-/* What a run depends on, known before it is run. */
+/* The inputs of a run: everything that it depends on, known before it is run. */
 #include "system/inputs.h"
 
 #include "system/app_sms.h"

@@ -1,4 +1,4 @@
-/* How memory comes to the GPU: mapped before it is accessed, moved before the kernel starts, or on demand. */
+/* Paging: memory comes to the GPU mapped before it is accessed, moved before the kernel starts, or on demand. */
 #ifndef PW_SYSTEM_PAGING_H
 #define PW_SYSTEM_PAGING_H
 

@@ -153,7 +153,7 @@ static bool is_asked_for(const char *const *machines, size_t count, const struct
     return found;
 }
 
-/* Who is told what, and what is known so far. */
+/* The receiver of messages, and what is known so far. */
 struct search {
     const char *const *machines;
     size_t machine_count;

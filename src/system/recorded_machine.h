@@ -1,4 +1,4 @@
-/* The machine of a recording: what its programs run on when nobody asks for a machine.
+/* The machine of a recording: the one that its programs run on unless another is asked for.
  *
  * A trace that was recorded on a GPU has its name ("NVIDIA H200"). Machines list in `devices` the cards that they
  * model, and in `nearest_to` those that no machine models and they come closest to: patterns separated by commas. A

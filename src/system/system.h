@@ -17,7 +17,7 @@ struct pw_system;
 
 enum { PW_SYSTEM_METRIC_CAPACITY = PW_SCOPE_CAPACITY + PW_METRIC_NAME_CAPACITY };
 
-/* What pw_filled has told of and no launch has followed yet (contents.c). */
+/* Memory that pw_filled has named and no launch has followed yet (contents.c). */
 struct pw_contents_part {
     pw_vaddr from;
     uint64_t bytes;
@@ -129,7 +129,7 @@ void pw_system_destroy(struct pw_system *s);
  * PW_INTERRUPTED: the caller's flag. */
 enum pw_status pw_system_run(struct pw_system *s, struct pw_error *err);
 
-/* The same in parts: programs begin; events run until somebody stops them (s->stop) or, with a limit other than
+/* The same in parts: programs begin; events run until they are stopped (s->stop) or, with a limit other than
  * PW_NEVER, everything before that has happened; all programs have ended. Without a limit no progress is PW_FAILED. */
 void pw_system_begin(struct pw_system *s);
 enum pw_status pw_system_go_on(struct pw_system *s, pw_cycle limit, struct pw_error *err);
@@ -155,7 +155,7 @@ uint64_t pw_system_issued(const struct pw_system *s);
 enum pw_status pw_several_create(struct pw_system *s, struct pw_error *err);
 void pw_several_destroy(struct pw_system *s);
 void pw_several_register(struct pw_system *s);
-/* Tells a node of the others: its memory, and what its GPU is to know. */
+/* Connects a node with the others: its memory, and what its GPU is to know. */
 void pw_several_join(struct pw_node *n);
 void pw_several_wire(struct pw_node *n, struct pw_gpu_wiring *wiring);
 

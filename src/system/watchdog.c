@@ -1,4 +1,4 @@
-/* What counts as progress, and the report of a run without any. The rules are in watchdog.h. */
+/* The progress of a run, and the report of one that makes none. The rules are in watchdog.h. */
 #include "system/watchdog.h"
 
 #include "system/system.h"

@@ -1,4 +1,4 @@
-/* The watchdog: tells a run that is slow from one that gets nowhere.
+/* The watchdog: distinguishes a run that is slow from one that gets nowhere.
  *
  * Progress is a warp instruction that issues, or a line of one that has its data. Pages that come make these possible,
  * but are none by themselves: pages can come and leave again forever before an access has used them. They count as long

@@ -1,4 +1,4 @@
-/* Tells what a file is, by its first bytes, and has it read (import.h). */
+/* The kind of a file, recognised by its first bytes; its reader is then called (import.h). */
 #include "trace/import_private.h"
 #include "trace/text_scan.h"
 
@@ -68,7 +68,7 @@ static bool begins(const char *text, size_t bytes, const char *magic, size_t mag
     return bytes >= magic_bytes && !memcmp(text, magic, magic_bytes);
 }
 
-/* What other people's compressors write, to be told by name. */
+/* Other compressed formats, to be refused by name. */
 static const char *compressor(const char *text, size_t bytes)
 {
     if (begins(text, bytes, "\x1f\x8b", 2))
@@ -80,7 +80,7 @@ static const char *compressor(const char *text, size_t bytes)
     return NULL;
 }
 
-/* Tells a text by its first line that means something. */
+/* Recognises a text by its first line that means something. */
 static bool tell_text(const char *text, size_t bytes, enum pw_trace_format *out)
 {
     const char *end = text + bytes;

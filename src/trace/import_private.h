@@ -1,4 +1,4 @@
-/* What the readers of other tools' files have in common. */
+/* The inside of the readers of other tools' files, for these files only. */
 #ifndef PW_TRACE_IMPORT_PRIVATE_H
 #define PW_TRACE_IMPORT_PRIVATE_H
 
@@ -21,7 +21,7 @@ struct pw_import {
 /* Says which tool wrote the trace; once is enough. */
 void pw_import_set_recorder(struct pw_import *i, const char *recorder);
 
-/* Threads of a block that a CTA can have, CTAs of a grid that can be told apart; 0: neither. */
+/* Threads of a block that a CTA can have, CTAs of a grid that can be distinguished; 0: neither. */
 uint32_t pw_import_threads(const struct pw_dim3 *block);
 uint32_t pw_import_ctas(const struct pw_dim3 *grid);
 

@@ -1,4 +1,4 @@
-/* Events as varints and back. What is read has been under a checksum, but whoever made the file may have made that,
+/* Events as varints and back. What is read has been under a checksum, but the file's maker may have made that,
  * too: allocations that are alive must not overlap, and what is copied, advised on or freed lies in one. */
 #include "trace/index.h"
 

@@ -44,7 +44,7 @@ void pw_lines_refuse(const struct pw_lines *t, struct pw_error *err, const char 
 
 enum pw_status pw_lines_open_file(const char *path, int *out_file, uint64_t *out_bytes, struct pw_error *err)
 {
-    /* Without O_NONBLOCK a FIFO would wait for somebody to write. */
+    /* Without O_NONBLOCK a FIFO would wait for a writer. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)
         return pw_fail(err, PW_USER_ERROR, "%s: cannot open: %s", path, strerror(errno));

@@ -1,5 +1,5 @@
 /* A text that is read once, from its beginning to its end, in a buffer of bounded size: a regular file, plain or
- * compressed with xz, which is told by its first bytes and decompressed on the way.
+ * compressed with xz, which is recognised by its first bytes and decompressed on the way.
  *
  * The buffer always holds whole lines, each with its newline (a last line without one gets one), and bytes that may be
  * read but mean nothing follow them: who scans a line has no bounds to check. A line that does not fit into the buffer

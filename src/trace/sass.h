@@ -1,7 +1,7 @@
-/* What an instruction of NVIDIA's machine language does to memory and which registers it takes, from its name.
+/* Instructions of NVIDIA's machine language: what one does to memory and which registers it takes, from its name.
  *
  * A trace lists the first register of each operand. How many there are follows from the name: a load of 128 bits fills
- * four, an address has two. Where the name does not tell, one is assumed; an operand that is listed as R2 and was R3
+ * four, an address has two. Where the name does not say, one is assumed; an operand that is listed as R2 and was R3
  * as well then does not wait for a load into R3. */
 #ifndef PW_TRACE_SASS_H
 #define PW_TRACE_SASS_H

@@ -75,7 +75,7 @@ struct pw_uvm_wiring {
     void (*unmap)(void *machine, pw_asid asid, pw_vpn vpn, bool freed);
     /* Whether accesses to a mapped page are in flight. */
     bool (*busy)(void *machine, pw_asid asid, pw_vpn vpn);
-    /* The page is there: whoever waits for it may go on. */
+    /* The page is there: accesses that wait for it may go on. */
     void (*replay)(void *machine, pw_asid asid, pw_vpn vpn, pw_cycle now);
     /* No memory on the host, or no frame for a page that has room: the run fails. */
     void (*failed)(void *machine, const struct pw_error *err);

@@ -1,4 +1,4 @@
-/* What the driver does about memory advice (docs/decisions.md, "Memory advice").
+/* Memory advice in the driver (docs/decisions.md, "Memory advice").
  *
  * Some faults bring no page: one on a page that is to stay in host memory maps it there, and a write to a copy makes it
  * the only one. They are served like other faults, take the same time of the driver's, and their accesses are replayed

@@ -1,4 +1,4 @@
-/* What the files of the driver share: far-fault registers, fetches, the account of room.
+/* The inside of the driver, for its own files: far-fault registers, fetches, the account of room.
  *
  *   driver.c           the calls from outside; serial and parallel service
  *   driver_faults.c    the far-fault registers and the replays
@@ -145,7 +145,7 @@ struct pw_uvm {
     uint32_t link_tracks[PW_LINK_DIRECTIONS];
 };
 
-/* Fails the run; what is told first stays. */
+/* Fails the run; the first message stays. */
 void pw_uvm_fail(struct pw_uvm *u, enum pw_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -174,8 +174,8 @@ void pw_fetch_queue_add(struct fetch_queue *q, struct fetch *f);
 struct fetch *pw_fetch_queue_take(struct fetch_queue *q);
 /* NULL when memory is out. */
 struct fetch *pw_fetch_begin(struct pw_uvm *u, const struct pw_fetch *decided, enum fetch_owner owner, pw_cycle now);
-/* Gives a fetch room and queues its transfers; its owner hears when all of it has arrived. True when a part of it has
- * to wait for room. */
+/* Gives a fetch room and queues its transfers; its owner is notified when all of it has arrived. True when a part of it
+ * has to wait for room. */
 bool pw_fetch_serve(struct fetch *f, pw_cycle now);
 /* All of a fetch has come: its owner goes on. */
 void pw_fetch_finish(struct fetch *f, pw_cycle now);

@@ -1,4 +1,4 @@
-/* What the driver counts and tells: metrics, identities, the log of batches, who waits for what. */
+/* The driver's counts and descriptions: metrics, identities, the log of batches, what waits for what. */
 #include "uvm/driver_internal.h"
 
 #include <stdio.h>

@@ -2,19 +2,19 @@
  *
  * 1. Find candidates. Walks are tallied by region in the background, as a memory management unit beside the GPU does.
  *    At the end of an interval in which there were any, the most walked region that the policy wants is taken. Tallies
- *    start anew then.
+ *    start over then.
  * 2. Migrate. The frame policy gives a free large frame; without one nothing happens until the next interval. The pages
  *    are read and written a line at a time, with COPY_LINES under way at once, beside the page walker: through the L2
- *    slices and over the channels of DRAM, where they compete with everybody else's.
+ *    slices and over the channels of DRAM, where they compete with all other requests.
  * 3. Update the page table: the level-4 entries of all pages, with their new frames and disabled bits, then the level-3
  *    entry with the large bit.
  * 4. Flush. The mapping changes, TLBs drop all entries of the region, and all SMs stand still as long as the entries
  *    took to write: invalidations are sent for each entry, and go out no faster than the entries did.
  *
  * One region is moved at a time. When one of its pages leaves, or memory is needed, the job is given up and the large
- * frame given back; what is under way comes back to nobody. Left out: stores to a page that has been copied already.
- * There is no data in this memory; a machine would copy those lines again. COPY_LINES is assumed, as much as a page
- * walker has walks. */
+ * frame given back; what is under way is dropped when it comes back. Left out: stores to a page that has been copied
+ * already. There is no data in this memory; a machine would copy those lines again. COPY_LINES is assumed, as much as a
+ * page walker has walks. */
 #include "vm/page_manager_internal.h"
 
 #include "mem/cache.h"
@@ -43,7 +43,7 @@ struct pw_migrator {
     bool interval_runs;
     bool entries_pending; /* a batch of entries has not been answered, of this job or one that was given up */
     uint8_t stage;
-    uint32_t job; /* counts them: lines of one that was given up are told by it */
+    uint32_t job; /* counts them: lines of one that was given up are recognised by it */
     pw_asid asid;
     pw_vpn region;
     pw_pfn block;

@@ -123,7 +123,8 @@ rows = json.loads(subprocess.check_output([sys.argv[2], "claims", "--project", "
 decided = [row for row in rows if row["verdict"] in ("holds", "weak", "differs") and "figure" in row]
 new = [row for row in decided if "null" in row]
 holds = lambda rows: sum(row["verdict"] == "holds" for row in rows)
-said = f"{holds(decided)} of the {len(decided)} statements that figures decide hold, of the {len(new)} about a new design {holds(new)},"
+said = (f"{holds(decided)} of the {len(decided)} statements that figures decide hold; of the {len(new)} about a new design, "
+        f"{holds(new)}.")
 assert said in readme, said
 PYTHON
 check 'the glossary is in order and has the words that tables print' python3 - "$source_root" <<'PYTHON'

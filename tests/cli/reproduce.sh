@@ -29,7 +29,7 @@ numbers() { "$pagewalk" reproduce ./figure.yaml --db "$1" --json - ; }
 run reproduce ./figure.yaml --db undisturbed.db
 check 'a figure comes with its claims and a sum' eval \
   '[ "$code" = 0 ] && grep -q "^  mosaic-fig03-4k-loss " .stdout && grep -q "^1 claim: 0 hold, 0 are weak, 1 differs, 0 not run. Results: undisturbed.db$" .stdout &&
-  [ "$(tail -n 1 .stdout)" = "Why what differs differs: pagewalk claims --why --db undisturbed.db" ]'
+  [ "$(tail -n 1 .stdout)" = "Why results differ: pagewalk claims --why --db undisturbed.db" ]'
 check 'the estimate comes first, and counts of one are singular' eval \
   'head -n 1 .stdout | grep -qE "^1 figure, 13 runs, 0 of them in the store; the rest takes about [0-9]+ s on [0-9]+ core" &&
    grep -qE "^./figure.yaml +13 runs +0 of 1 claim holds$" .stdout'

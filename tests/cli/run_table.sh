@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The table of a run: on one screen what tells most, under --all every metric.
+# The table of a run: a summary on one screen, under --all every metric.
 source "$(dirname "$0")/tap.sh"
 unset COLUMNS
 
@@ -41,7 +41,7 @@ brief 40 -m mask -d mask -w HS:scale=0.1,MM:scale=0.1 --alone
 check 'applications have a column each, and a bypass cache its row' eval \
   'has "L2 TLB hits in the bypass cache" && grep -qE "^ +all +app0 +app1$" .stdout && grep -q "weighted speedup" .stdout'
 brief 40 -m pascal -d uvm-tbn-tbn -w nw:length=512 --set uvm.oversubscription=110
-check 'demand paging says what moved' has 'far faults' 'time of a far fault' 'pages moved to the GPU' 'of them prefetched' \
+check 'demand paging says what moved' has 'far faults' 'time of a far fault' 'pages moved to the GPU' 'of which prefetched' \
   'pages evicted' 'evicted pages that came back' 'from the host over the link' 'to the host over the link'
 check 'a machine without an L2 TLB has no row for it' eval '! grep -q "L2 TLB" .stdout'
 brief 40 -m mgpu4 -d bypass -w stencil2d:scale=0.1

@@ -1,4 +1,4 @@
-/* Where warps' time goes adds up for every program, on machines and designs that make warps wait in different places,
+/* Breakdowns of warp time add up for every program, on machines and designs that make warps wait in different places,
  * and looking at it changes nothing: cycles and all other metrics are those of a run without. */
 #include "pagewalk/pagewalk.h"
 #include "workload/runtime/host.h"
@@ -159,7 +159,7 @@ static bool is_translation(const char *state)
     return false;
 }
 
-/* A TLB that never misses has its lookup, and nobody waits behind it. */
+/* A TLB that never misses has its lookup, and nothing waits behind it. */
 static void no_translation(const struct pw_result *r, const char *name)
 {
     for (size_t i = 0; i < r->breakdown_count; i++)

@@ -114,7 +114,7 @@ static uint64_t moves_of_run(uint64_t seed, uint64_t *moves_home)
     return moves;
 }
 
-/* gmmu-sec22-migration: wherever a page goes, nobody is told where it was. */
+/* gmmu-sec22-migration: wherever a page goes, no request is sent where it was. */
 static void pages_move_and_no_translation_is_stale(void **state)
 {
     (void)state;

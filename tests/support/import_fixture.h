@@ -138,12 +138,15 @@ static inline uint64_t instructions_of(struct pw_trace *t, uint32_t launch)
     return 0;
 }
 
-/* A kernel of Accel-Sim: its head, with the grid and block that are given. */
-#define KERNEL_HEAD(grid, block)                                                                                       \
+/* The head of a kernel's trace by Accel-Sim: grid, block, and the versions of the machine code, NVBit and the
+ * tracer. */
+#define TRACEG_HEAD(grid, block, binary, nvbit, tracer)                                                                \
     "-kernel name = k\n-kernel id = 1\n-grid dim = " grid "\n-block dim = " block "\n-shmem = 64\n-nregs = 16\n"       \
-    "-binary version = 70\n-cuda stream id = 0\n-shmem base_addr = 0x00007f3ff0000000\n"                               \
-    "-local mem base_addr = 0x00007f3ff2000000\n-nvbit version = 1.5.5\n-accelsim tracer version = 5\n"                \
+    "-binary version = " binary "\n-cuda stream id = 0\n-shmem base_addr = 0x00007f3ff0000000\n"                       \
+    "-local mem base_addr = 0x00007f3ff2000000\n-nvbit version = " nvbit "\n-accelsim tracer version = " tracer "\n"   \
     "-enable lineinfo = 0\n\n#traces format = [line_num] PC mask …\n\n"
+#define KERNEL_HEAD(grid, block) TRACEG_HEAD(grid, block, "70", "1.5.5", "5")
+#define SIX_HEAD(grid, block) TRACEG_HEAD(grid, block, "90", "1.7.5", "6")
 
 /* The lines of one warp, of which `lines` are the instructions. */
 static inline char *one_warp(const char *head, const char *lines)
@@ -159,5 +162,28 @@ static inline char *one_warp(const char *head, const char *lines)
     fclose(to);
     return text;
 }
+
+/* Lines of one warp, and the operations that they become. */
+struct line_row {
+    const char *lines, *ops;
+};
+
+#define L4 "l4:ffffffff:10000+4"
+
+static inline void expect_line_rows(const char *head, const struct line_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *text = one_warp(head, rows[i].lines);
+        struct pw_trace *t = import_text("kernel.traceg", text);
+        char *ops = ops_of(t, 0, 0, 0);
+        if (strcmp(ops, rows[i].ops))
+            fail_msg("row %zu: %s was expected, not %s, of\n%s", i, rows[i].ops, ops, rows[i].lines);
+        free(ops);
+        pw_trace_close(t);
+        free(text);
+    }
+}
+
+#define EXPECT_LINES(head, rows) expect_line_rows((head), (rows), sizeof(rows) / sizeof *(rows))
 
 #endif

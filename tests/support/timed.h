@@ -193,6 +193,17 @@ static inline size_t timed_index(const struct timed *t, const char *metric)
     return (size_t)index;
 }
 
+/* A counter of the registry's, from the beginning until now. */
+static inline uint64_t count_until_now(const struct pw_stats *stats, const char *metric)
+{
+    uint64_t *now = calloc(pw_stats_raw_count(stats), sizeof *now);
+    assert_non_null(now);
+    pw_stats_snapshot(stats, now);
+    uint64_t value = pw_stats_exact(stats, (size_t)pw_stats_find(stats, metric), -1, NULL, now);
+    free(now);
+    return value;
+}
+
 static inline uint64_t timed_count(const struct timed *t, const char *metric)
 {
     return pw_stats_exact(t->system->stats, timed_index(t, metric), -1, NULL, t->system->region_to);

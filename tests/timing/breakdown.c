@@ -1,4 +1,4 @@
-/* Where warps' time goes, cycle by cycle, for kernels small enough to say in advance what every cycle is spent on.
+/* The breakdown of warp time, cycle by cycle, for kernels small enough to say in advance what every cycle is spent on.
  *
  * A load that issues at t waits from t + 1, so the cycle of its issue is missing in the first thing that happens to
  * it. */

@@ -1,5 +1,5 @@
 /* Memory advice on the whole machine: what faults, what moves, what is written back, and what a fault without a page
- * costs. Fault latencies are told apart from everything else by running twice with two of them. */
+ * costs. Fault latencies are separated from everything else by running twice with two of them. */
 #include "timed.h"
 
 enum { LATENCY = 10000, PAGE = PW_PAGE_BYTES };

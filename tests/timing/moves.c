@@ -35,9 +35,9 @@ static void check_mean(const struct timed *t, const char *metric, double expecte
         fail_msg("%s is %g, not %g", metric, timed_value(t, metric), expected);
 }
 
-/* The host's link takes a message of 16 bytes in a cycle: the last GPU hears GPUS - 1 cycles after the first, and its
- * acknowledgement is the last. Then the page crosses one switch to the neighbour, three to the others, behind a
- * header. */
+/* The host's link takes a message of 16 bytes in a cycle: the message reaches the last GPU GPUS - 1 cycles after the
+ * first, and its acknowledgement is the last. Then the page crosses one switch to the neighbour, three to the others,
+ * behind a header. */
 static pw_cycle invalidation(void)
 {
     return 2 * WAY + (GPUS - 1);

@@ -1,33 +1,16 @@
-/* What uvm.oversubscription is a share of: pages that kernels touch, the most that is allocated at one time, or what is
- * allocated at the first launch. Programs are traces of one warp per launch that reads a word of each page in turn, so
- * that with LRU, and nothing prefetched, all counts are exact. */
+/* The data that uvm.oversubscription is a share of: pages that kernels touch, the most that is allocated at one time,
+ * or what is allocated at the first launch. Programs are traces of one warp per launch that reads a word of each page
+ * in turn, so that with LRU, and nothing prefetched, all counts are exact. */
 #include "pagewalk/stream.h"
+#include "trace_file.h"
 #include "trace_fixture.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "metric.h"
 
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
-
-static char path[] = "/tmp/pagewalk-oversubscription-XXXXXX";
-static char text[64];
-
-static int make_path(void **state)
-{
-    (void)state;
-    int fd = mkstemp(path);
-    snprintf(text, sizeof text, "trace:%s", path);
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_path(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
 
 static struct pw_trace_writer *begin(void)
 {

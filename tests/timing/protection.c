@@ -4,8 +4,8 @@
  * A line of the table below is a machine whose structures are attacked; each is attacked by every path. TLBs are
  * watched at work: whatever a lookup returns and whatever is filled in must be a frame of the application that asked,
  * at that moment. A translation from an L2 TLB, a cache beside it, a miss register, a walk or a page that has come ends
- * up in an L1 TLB, so this sees them all. Counts show that nobody was served by another's walk, table or line, and that
- * what a machine is in the table for was at work. */
+ * up in an L1 TLB, so this sees them all. Counts show that no application was served by another's walk, table or line,
+ * and that what a machine is in the table for was at work. */
 #include "timed.h"
 
 #include "gpu/gpu_internal.h"

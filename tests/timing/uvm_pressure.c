@@ -259,7 +259,7 @@ static void a_free_forgets_a_fetch_that_waits_in_part(void **state)
     }
 }
 
-/* Nobody makes room any more: the message says how much would do. */
+/* No page makes room any more: the message says how much would do. */
 static void waiting_for_ever_is_told(void **state)
 {
     (void)state;

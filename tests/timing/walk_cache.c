@@ -136,12 +136,7 @@ static void destroy(struct fixture *f)
 
 static uint64_t count(const struct fixture *f, const char *metric)
 {
-    uint64_t *now = calloc(pw_stats_raw_count(f->stats), sizeof *now);
-    assert_non_null(now);
-    pw_stats_snapshot(f->stats, now);
-    uint64_t value = pw_stats_exact(f->stats, (size_t)pw_stats_find(f->stats, metric), -1, NULL, now);
-    free(now);
-    return value;
+    return count_until_now(f->stats, metric);
 }
 
 /* Hits of a walk for the page, when nothing else happens. */

@@ -149,12 +149,7 @@ static pw_cycle answered(const struct fixture *f, uint32_t sm)
 
 static uint64_t count(const struct fixture *f, const char *metric)
 {
-    uint64_t *now = calloc(pw_stats_raw_count(f->stats), sizeof *now);
-    assert_non_null(now);
-    pw_stats_snapshot(f->stats, now);
-    uint64_t value = pw_stats_exact(f->stats, (size_t)pw_stats_find(f->stats, metric), -1, NULL, now);
-    free(now);
-    return value;
+    return count_until_now(f->stats, metric);
 }
 
 static double value(const struct fixture *f, const char *metric)

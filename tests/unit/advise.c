@@ -1,4 +1,4 @@
-/* What advice concludes from the numbers of runs: the fastest policy, the memory that is needed, the size in question,
+/* Conclusions of advice from the numbers of runs: the fastest policy, the memory that is needed, the size in question,
  * and the sentences; and how it says which calls help. */
 #include "exp/tools/advise.h"
 

@@ -454,7 +454,7 @@ static void launches_that_cannot_be_numbered_are_left_out(void **state)
     assert_int_equal(f.sum.recorded, 1);
 }
 
-/* A launch that fails before its first record, and a context that goes: the ring is allocated anew. */
+/* A launch that fails before its first record, and a context that goes: the ring is allocated again. */
 static void ends_that_are_not_seen_are_counted(void **state)
 {
     (void)state;

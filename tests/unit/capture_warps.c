@@ -278,7 +278,7 @@ static void lanes_that_join_have_executed_the_join(void **state)
     expect(&f, "c4 B "); /* the rest has not come */
     pw_capture_warps_free(f.w);
 
-    /* Where a predicate decides who accesses memory, nobody has gone another way. */
+    /* Where a predicate decides which lanes access memory, none has gone another way. */
     struct instruction guarded[6];
     memcpy(guarded, parting, sizeof guarded);
     guarded[1].predicate = 0;
@@ -374,7 +374,7 @@ static uint32_t number(uint32_t i)
     return i * i * 12289 + i;
 }
 
-/* Every CTA begins before the one a thousand before it ends; all are told apart. */
+/* Every CTA begins before the one a thousand before it ends; none is taken for another. */
 static void many_ctas_are_under_way(void **state)
 {
     (void)state;

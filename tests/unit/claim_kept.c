@@ -1,4 +1,4 @@
-/* What the project has measured: that it is shown as of the version that measured it, and with a reason. */
+/* Verdicts that the project has measured: they are shown as of the version that measured them, and with a reason. */
 #include "exp/claim/claim_kept.h"
 
 #include "system/version.h"

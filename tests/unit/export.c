@@ -243,21 +243,46 @@ static void one_launch_has_what_the_host_did_before_it(void **state)
     pw_trace_close(t);
 }
 
+/* A kernel of one warp, in the file or, for NULL, in none. */
+static struct pw_trace_writer *begin_warp(const char *file)
+{
+    struct pw_trace_writer *w;
+    struct pw_error err;
+    assert_ok(pw_trace_writer_open(file, &w, &err), &err);
+    pw_trace_write_launch(
+        w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}});
+    return w;
+}
+
+static struct pw_trace *end_warp(struct pw_trace_writer *w)
+{
+    struct pw_trace *t;
+    struct pw_error err;
+    assert_ok(pw_trace_writer_finish(w, &t, &err), &err);
+    return t;
+}
+
+/* Closes the trace. */
+static void expect_it_comes_back(struct pw_trace *t)
+{
+    export(t, "out", 0, false);
+    struct pw_trace *back = open_trace("out/kernelslist.g");
+    expect_same_launch(t, back, 0, 0);
+    pw_trace_close(back);
+    pw_trace_close(t);
+    remove_folder("out");
+}
+
 /* So many loads of 16 bytes, then an instruction that waits for all but so many of them. */
 static char *loads_in_flight(unsigned loads, unsigned in_flight)
 {
-    struct pw_trace_writer *w;
-    struct pw_trace *t;
-    struct pw_error err;
-    assert_ok(pw_trace_writer_open(NULL, &w, &err), &err);
-    pw_trace_write_launch(
-        w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}});
+    struct pw_trace_writer *w = begin_warp(NULL);
     struct pw_op load = {.kind = PW_OP_LOAD, .bytes = 16, .loads_in_flight = 255, .count_or_mask = 1};
     for (unsigned i = 0; i < loads; i++)
         assert_true(pw_trace_write_op(w, 0, 0, &load, (uint64_t[]){BASE, 0}));
     struct pw_op add = {.kind = PW_OP_COMPUTE, .loads_in_flight = (uint8_t)in_flight, .count_or_mask = 1};
     assert_true(pw_trace_write_op(w, 0, 0, &add, NULL));
-    assert_ok(pw_trace_writer_finish(w, &t, &err), &err);
+    struct pw_trace *t = end_warp(w);
     export(t, "many", 0, false);
     pw_trace_close(t);
     t = open_trace("many/kernelslist.g");
@@ -288,13 +313,8 @@ static void registers_of_loads_do_not_overlap(void **state)
 {
     (void)state;
     struct pw_random r;
-    struct pw_trace_writer *w;
-    struct pw_trace *t;
-    struct pw_error err;
     pw_random_init(&r, 1, "widths");
-    assert_ok(pw_trace_writer_open(NULL, &w, &err), &err);
-    pw_trace_write_launch(
-        w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}});
+    struct pw_trace_writer *w = begin_warp(NULL);
     for (unsigned turn = 0; turn < 500; turn++) {
         for (unsigned i = 0; i < 10; i++) {
             struct pw_op load = {.kind = PW_OP_LOAD, .loads_in_flight = 255, .count_or_mask = 1};
@@ -305,54 +325,32 @@ static void registers_of_loads_do_not_overlap(void **state)
         add.loads_in_flight = (uint8_t)random_between(&r, 40, 80);
         assert_true(pw_trace_write_op(w, 0, 0, &add, NULL));
     }
-    assert_ok(pw_trace_writer_finish(w, &t, &err), &err);
-    export(t, "out", 0, false);
-    struct pw_trace *back = open_trace("out/kernelslist.g");
-    expect_same_launch(t, back, 0, 0);
-    pw_trace_close(back);
-    pw_trace_close(t);
-    remove_folder("out");
+    expect_it_comes_back(end_warp(w));
 }
 
 /* All are taken but the first of four: a load of 16 bytes has none then, and does not wait. */
 static void a_wide_load_needs_all_of_its_registers(void **state)
 {
     (void)state;
-    struct pw_trace_writer *w;
-    struct pw_trace *t;
-    struct pw_error err;
-    assert_ok(pw_trace_writer_open(NULL, &w, &err), &err);
-    pw_trace_write_launch(
-        w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}});
+    struct pw_trace_writer *w = begin_warp(NULL);
     for (unsigned i = 0; i < 63; i++) {
         struct pw_op load = {.kind = PW_OP_LOAD, .bytes = i < 2 ? 4 : 16, .loads_in_flight = 255, .count_or_mask = 1};
         load.loads_in_flight = i == 2 ? 1 : 255; /* the first one is there */
         assert_true(pw_trace_write_op(w, 0, 0, &load, (uint64_t[]){BASE, 0}));
     }
-    assert_ok(pw_trace_writer_finish(w, &t, &err), &err);
-    export(t, "out", 0, false);
-    struct pw_trace *back = open_trace("out/kernelslist.g");
-    expect_same_launch(t, back, 0, 0);
-    pw_trace_close(back);
-    pw_trace_close(t);
-    remove_folder("out");
+    expect_it_comes_back(end_warp(w));
 }
 
 /* Accel-Sim's strides have 32 bits; its differences have 64. */
 static void a_long_stride_is_written_as_differences(void **state)
 {
     (void)state;
-    struct pw_trace_writer *w;
-    struct pw_trace *t;
-    struct pw_error err;
-    assert_ok(pw_trace_writer_open(NULL, &w, &err), &err);
-    pw_trace_write_launch(
-        w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}});
+    struct pw_trace_writer *w = begin_warp(NULL);
     struct pw_op load = {.kind = PW_OP_LOAD, .bytes = 8, .loads_in_flight = 255, .count_or_mask = 7};
     static const uint64_t strides[] = {INT32_MAX, INT32_MAX + UINT64_C(1)};
     for (unsigned i = 0; i < 2; i++)
         assert_true(pw_trace_write_op(w, 0, 0, &load, (uint64_t[]){BASE, strides[i]}));
-    assert_ok(pw_trace_writer_finish(w, &t, &err), &err);
+    struct pw_trace *t = end_warp(w);
     export(t, "out", 0, false);
     pw_trace_close(t);
     assert_int_equal(system("grep -qx '0000 00000007 1 R8 LDG.E.64 1 R2 8 1 0x200000000 2147483647 0' "
@@ -398,16 +396,12 @@ static bool stop(void *context, uint64_t done, uint64_t all)
 static void an_interrupted_export_leaves_nothing(void **state)
 {
     (void)state;
-    struct pw_trace_writer *w;
-    struct pw_trace *t;
-    struct pw_error err;
-    assert_ok(pw_trace_writer_open(NULL, &w, &err), &err);
-    pw_trace_write_launch(
-        w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}});
+    struct pw_trace_writer *w = begin_warp(NULL);
     struct pw_op add = {.kind = PW_OP_COMPUTE, .loads_in_flight = 255, .count_or_mask = 2000000000};
     assert_true(pw_trace_write_op(w, 0, 0, &add, NULL));
-    assert_ok(pw_trace_writer_finish(w, &t, &err), &err);
+    struct pw_trace *t = end_warp(w);
     unsigned left = 10;
+    struct pw_error err = {0};
     const struct pw_import_watch watch = {stop, &left};
     assert_int_equal(pw_trace_export(t, &(struct pw_export_spec){.folder = "out", .watch = &watch}, &err),
                      PW_INTERRUPTED);
@@ -419,15 +413,10 @@ static void an_interrupted_export_leaves_nothing(void **state)
 static void a_warp_of_too_many_instructions_is_refused(void **state)
 {
     (void)state;
-    struct pw_trace_writer *w;
-    struct pw_trace *t;
-    struct pw_error err;
-    assert_ok(pw_trace_writer_open("long.pwt", &w, &err), &err);
-    pw_trace_write_launch(
-        w, &(struct pw_trace_event){.kind = PW_TRACE_LAUNCH, .name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}});
+    struct pw_trace_writer *w = begin_warp("long.pwt");
     struct pw_op add = {.kind = PW_OP_COMPUTE, .loads_in_flight = 255, .count_or_mask = INT32_MAX};
     assert_true(pw_trace_write_op(w, 0, 0, &add, NULL));
-    assert_ok(pw_trace_writer_finish(w, &t, &err), &err);
+    struct pw_trace *t = end_warp(w);
     refuse(t, "out", "long.pwt: CTA 0, warp 0 has 2147483648 instructions, more than Accel-Sim can count");
     pw_trace_close(t);
 }

@@ -1,4 +1,4 @@
-/* Figures as files: what comes out of one, which workloads a group stands for, and what every mistake is told. The
+/* Figures as files: what comes out of one, which workloads a group stands for, and the message for every mistake. The
  * embedded figures name only what exists. */
 #include "exp/figure/figure.h"
 #include "exp/figure/sizes.h"

@@ -1,4 +1,4 @@
-/* What is wrong with other tools' files is said in one line, with the place: a table of small mistakes, files that are
+/* Mistakes in other tools' files, each reported in one line with its place: a table of small mistakes, files that are
  * no files, and small ones that stand for large ones. */
 #include "import_fixture.h"
 

@@ -11,32 +11,11 @@
 #define LOAD(register, name) "0100 ffffffff 1 " register " " name " 1 R2 4 1 0x10000 4 0 \n"
 #define TAKE(registers) "0200 ffffffff 1 R30 FADD " registers " 0 0 \n"
 #define BAR(mask, immediate) "0400 " mask " 0 BAR.SYNC.DEFER_BLOCKING 0 0 " immediate " \n"
-#define L4 "l4:ffffffff:10000+4"
-
-struct row {
-    const char *lines, *ops;
-};
-
-static void expect_rows(const char *head, const struct row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        char *text = one_warp(head, rows[i].lines);
-        struct pw_trace *t = import_text("kernel.traceg", text);
-        char *ops = ops_of(t, 0, 0, 0);
-        if (strcmp(ops, rows[i].ops))
-            fail_msg("row %zu: %s was expected, not %s, of\n%s", i, rows[i].ops, ops, rows[i].lines);
-        free(ops);
-        pw_trace_close(t);
-        free(text);
-    }
-}
-
-#define EXPECT(head, rows) expect_rows((head), (rows), sizeof(rows) / sizeof *(rows))
 
 static void what_lies_between_accesses_is_counted(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct line_row rows[] = {
         {EXIT, "x"},
         {ADD ADD EXIT, "c2 x"},
         {ADD "0010 00000000 1 R20 IADD3 1 R21 0 0 \n" EXIT, "c2 x"},
@@ -52,20 +31,20 @@ static void what_lies_between_accesses_is_counted(void **state)
         {"0010 00000000 1 R4 LDG.E 1 R2 4 1 0x0 0 0 \n0010 00000000 1 R4 LDG.E 1 R2 4 2 0x0 0 \n" EXIT, "c2 x"},
         {"0010 00000000 1 R4 LDG.E 1 R2 4 0 0 \n" EXIT, "c1 x"},
     };
-    EXPECT(HEAD, rows);
+    EXPECT_LINES(HEAD, rows);
 }
 
 static void the_last_exit_is_the_warps(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct line_row rows[] = {
         {"0010 0000ffff 0 EXIT 0 0 0 \n" ADD EXIT, "c2 x"},
         {"0010 0000ffff 0 EXIT 0 0 0 \n0020 ffff0000 0 EXIT 0 0 0 \n", "c1 x"},
         {"0010 0000ffff 0 EXIT 0 0 0 \n" LOAD("R4", "LDG.E") EXIT, "c1 " L4 " x"},
         {ADD, "c1 x"},
         {"", ""},
     };
-    EXPECT(HEAD, rows);
+    EXPECT_LINES(HEAD, rows);
 }
 
 static void names_say_what_is_accessed(void **state)
@@ -99,15 +78,15 @@ static void names_say_what_is_accessed(void **state)
         snprintf(lines, sizeof lines, "0010 ffffffff %s %s %s 4 1 0x10000 16 0 \n" EXIT, rows[i].result, rows[i].name,
                  rows[i].sources);
         snprintf(ops, sizeof ops, "%s:ffffffff:10000+16 x", rows[i].op);
-        const struct row row = {lines, ops};
-        expect_rows(HEAD, &row, 1);
+        const struct line_row row = {lines, ops};
+        expect_line_rows(HEAD, &row, 1);
     }
 }
 
 static void addresses_are_the_same_however_they_are_written(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct line_row rows[] = {
         /* base and stride; the base is that of lane 0, which need not be active */
         {"0010 0000000f 1 R4 LDG.E 1 R2 4 1 0x10000 4 0 \n", "l4:f:10000+4 x"},
         {"0010 0000000f 1 R4 LDG.E 1 R2 4 1 0x10000 -4 0 \n", "l4:f:10000-4 x"},
@@ -129,7 +108,7 @@ static void addresses_are_the_same_however_they_are_written(void **state)
         {"0010 00000100 1 R4 LDG.E 1 R2 4 2 0x10000 0 \n", "l4:100:10000+0 x"},
         {"0010 00000003 1 R4 LDG.E 1 R2 4 2 0x10000 123456789012 0 \n", "l4:3:10000+123456789012 x"},
     };
-    EXPECT(HEAD, rows);
+    EXPECT_LINES(HEAD, rows);
 }
 
 static void print_access(FILE *to, uint32_t mask, const uint64_t *address, unsigned mode)
@@ -220,7 +199,7 @@ static void random_addresses_come_back_in_every_mode(void **state)
 static void a_load_is_waited_for_where_it_is_first_used(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct line_row rows[] = {
         {LOAD("R4", "LDG.E") ADD TAKE("1 R4") ADD EXIT, L4 " c1 c2<0 x"},
         {LOAD("R4", "LDG.E") TAKE("1 R4") TAKE("1 R4") EXIT, L4 " c2<0 x"},
         {LOAD("R4", "LDG.E") TAKE("1 R5") EXIT, L4 " c1 x"},
@@ -265,7 +244,7 @@ static void a_load_is_waited_for_where_it_is_first_used(void **state)
         {LOAD("R4", "LDG.E") "0300 00000000 1 R20 FADD 1 R4 0 0 \n" EXIT, L4 " c1<0 x"},
         {LOAD("R4", "LDG.E") "0300 ffffffff 0 BAR.SYNC 1 R4 0 0 \n" EXIT, L4 " b<0 x"},
     };
-    EXPECT(HEAD, rows);
+    EXPECT_LINES(HEAD, rows);
 }
 
 /* Lines that were read before are known again. */
@@ -273,7 +252,7 @@ static void lines_that_begin_alike_are_told_apart(void **state)
 {
     (void)state;
 #define LONG "0600 ffffffff 1 R30 HMMA.16816.F32.WITH.A.NAME.THAT.DOES.NOT.END.SOON 3 "
-    static const struct row rows[] = {
+    static const struct line_row rows[] = {
         {TAKE("1 R44") LOAD("R4", "LDG.E") TAKE("1 R44") TAKE("1 R4") TAKE("1 R44") EXIT, "c1 " L4 " c1 c2<0 x"},
         {"0030 ffffffff 0 BRA 0\n" LOAD("R4", "LDG.E") "0030 ffffffff 0 BRA 0\n0030 ffffffff 0 BRA 01 R4 0\n" EXIT,
          "c1 " L4 " c1 c1<0 x"},
@@ -283,7 +262,7 @@ static void lines_that_begin_alike_are_told_apart(void **state)
          "l4:f:10000+4 l4:f:20000+4<0 l8:f:20000+4<0 l4:7:10000+4<0 x"},
         {BAR("ffffffff", "0") BAR("ffffffff", "1") BAR("ffffffff", "0") EXIT, "b c1 b x"},
     };
-    EXPECT(HEAD, rows);
+    EXPECT_LINES(HEAD, rows);
 }
 
 static void more_than_254_younger_loads_are_254(void **state)
@@ -302,8 +281,8 @@ static void more_than_254_younger_loads_are_254(void **state)
         fputs(L4 " ", to);
     fputs("c1<254 x", to);
     fclose(to);
-    const struct row row = {lines, expected};
-    expect_rows(HEAD, &row, 1);
+    const struct line_row row = {lines, expected};
+    expect_line_rows(HEAD, &row, 1);
     free(lines);
     free(expected);
 }
@@ -311,7 +290,7 @@ static void more_than_254_younger_loads_are_254(void **state)
 static void a_barrier_takes_all_lanes_of_a_warp(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct line_row rows[] = {
         {ADD BAR("ffffffff", "0") ADD EXIT, "c1 b c1 x"},
         {"0400 ffffffff 1 R3 BAR.RED.POPC 0 0 0 \n" EXIT, "b x"},
         {"0400 ffffffff 0 BAR.SYNC 0 0 \n" EXIT, "b x"}, /* before version 5 there is no immediate */
@@ -326,13 +305,13 @@ static void a_barrier_takes_all_lanes_of_a_warp(void **state)
         /* those that have left are not waited for */
         {"0010 0000ffff 0 EXIT 0 0 0 \n" BAR("ffff0000", "0") "0ff0 ffff0000 0 EXIT 0 0 0 \n", "c1 b x"},
     };
-    EXPECT(HEAD, rows);
-    static const struct row half[] = {{BAR("0000ffff", "0") "0ff0 0000ffff 0 EXIT 0 0 0 \n", "b x"}};
-    EXPECT(KERNEL_HEAD("(1,1,1)", "(16,1,1)"), half);
-    static const struct row pascal[] = {{BAR("0000ffff", "0") BAR("ffff0000", "0") EXIT, "b b x"}};
-    EXPECT("-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-binary version = 61\n-accelsim tracer version = 5\n"
-           "-kernel name = k\n",
-           pascal);
+    EXPECT_LINES(HEAD, rows);
+    static const struct line_row half[] = {{BAR("0000ffff", "0") "0ff0 0000ffff 0 EXIT 0 0 0 \n", "b x"}};
+    EXPECT_LINES(KERNEL_HEAD("(1,1,1)", "(16,1,1)"), half);
+    static const struct line_row pascal[] = {{BAR("0000ffff", "0") BAR("ffff0000", "0") EXIT, "b b x"}};
+    EXPECT_LINES("-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-binary version = 61\n-accelsim tracer version = 5\n"
+                 "-kernel name = k\n",
+                 pascal);
 }
 
 #define COPY(mask, address) "0500 " mask " 0 LDGSTS.E.128 2 R40 R42 16 1 " address " 16 0 \n"
@@ -344,7 +323,7 @@ static void a_barrier_takes_all_lanes_of_a_warp(void **state)
 static void copies_to_shared_memory_are_loads(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct line_row rows[] = {
         {BOTH EXIT, L16 " x"},
         {ADD BOTH BOTH EXIT, "c1 " L16 " " L16 " x"},
         {COPY("ffffffff", "0x400") EXIT, "c1 x"},
@@ -361,14 +340,14 @@ static void copies_to_shared_memory_are_loads(void **state)
         {LOAD("R4", "LDG.E") BOTH COMMIT LOAD("R5", "LDG.E") DEPBAR("0") TAKE("1 R4") TAKE("1 R5") EXIT,
          L4 " " L16 " c1 " L4 " c2<1 c1<0 x"},
     };
-    EXPECT(HEAD, rows);
+    EXPECT_LINES(HEAD, rows);
 }
 
 static void generic_addresses_are_resolved_by_the_windows(void **state)
 {
     (void)state;
 #define GENERIC(name, address) "0010 ffffffff 1 R4 " name " 1 R2 4 1 " address " 4 0 \n" EXIT
-    static const struct row rows[] = {
+    static const struct line_row rows[] = {
         {GENERIC("LD.E", "0x7f3ff0000000"), "c1 x"},
         {GENERIC("LD.E", "0x7f3ff0ffff00"), "c1 x"},
         {GENERIC("LD.E", "0x7f3ff1000000"), "l4:ffffffff:7f3ff1000000+4 x"},
@@ -382,7 +361,7 @@ static void generic_addresses_are_resolved_by_the_windows(void **state)
         {GENERIC("RED.E.ADD", "0x7f3ff0000000"), "c1 x"},
         {"0010 ffffffff 0 ST.E 2 R2 R4 4 1 0x7f3ff2000000 0 0 \n" EXIT, "c1 x"},
     };
-    EXPECT(HEAD, rows);
+    EXPECT_LINES(HEAD, rows);
 }
 
 static void versions_3_to_5_and_line_numbers_are_read(void **state)
@@ -390,15 +369,15 @@ static void versions_3_to_5_and_line_numbers_are_read(void **state)
     (void)state;
 #define PLAIN_HEAD(version, more)                                                                                      \
     "-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-accelsim tracer version = " version "\n" more
-    static const struct row rows[] = {
+    static const struct line_row rows[] = {
         {"0010 ffffffff 1 R4 LDG.E 1 R2 4 1 0x10000 4 \n0020 ffffffff 1 R4 FADD 1 R4 0 \n0030 ffffffff 0 EXIT 0 0\n",
          L4 " c1<0 x"}};
-    EXPECT(PLAIN_HEAD("3", ""), rows);
-    EXPECT(PLAIN_HEAD("4", "-enable lineinfo = 0\n"), rows);
-    EXPECT(PLAIN_HEAD("5", "-something new = (7)\n"), rows);
-    static const struct row numbered[] = {
+    EXPECT_LINES(PLAIN_HEAD("3", ""), rows);
+    EXPECT_LINES(PLAIN_HEAD("4", "-enable lineinfo = 0\n"), rows);
+    EXPECT_LINES(PLAIN_HEAD("5", "-something new = (7)\n"), rows);
+    static const struct line_row numbered[] = {
         {"17 0010 ffffffff 1 R4 LDG.E 1 R2 4 1 0x10000 4 0 \n18 0020 ffffffff 0 EXIT 0 0 0\n", L4 " x"}};
-    EXPECT(PLAIN_HEAD("5", "-enable lineinfo = 1\n"), numbered);
+    EXPECT_LINES(PLAIN_HEAD("5", "-enable lineinfo = 1\n"), numbered);
     struct pw_trace *t = import_text(
         "kernel.traceg", PLAIN_HEAD("5", "") "#BEGIN_TB\r\nthread block = 0,0,0\r\nwarp = 0\r\ninsts = 2\r\n"
                                              "  0010\tffffffff 1  R4 LDG.E 1 R2 4 1 0x10000 4 0\r\n\r\n"

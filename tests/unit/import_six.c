@@ -4,41 +4,15 @@
 #include "trace/trace_internal.h"
 #include "tracez_fixture.h"
 
-#define SIX_HEAD(grid, block)                                                                                          \
-    "-kernel name = k\n-kernel id = 1\n-grid dim = " grid "\n-block dim = " block "\n-shmem = 64\n-nregs = 16\n"       \
-    "-binary version = 90\n-cuda stream id = 0\n-shmem base_addr = 0x00007f3ff0000000\n"                               \
-    "-local mem base_addr = 0x00007f3ff2000000\n-nvbit version = 1.7.5\n-accelsim tracer version = 6\n"                \
-    "-enable lineinfo = 0\n\n#traces format = [line_num] PC mask …\n\n"
 #define EXIT "0ff0 ffffffff 0 EXIT 0 0 0 0 NoVal\n"
-#define L4 "l4:ffffffff:10000+4"
 #define VALUES_32                                                                                                      \
     "32 0x0 0x1 0x2 0x3 0x4 0x5 0x6 0x7 0x8 0x9 0xa 0xb 0xc 0xd 0xe 0xf 10 11 12 13 14 15 16 17 18 19 1a 1b 1c 1d 1e " \
     "1f "
 
-struct row {
-    const char *lines, *ops;
-};
-
-static void expect_rows(const char *head, const struct row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        char *text = one_warp(head, rows[i].lines);
-        struct pw_trace *t = import_text("kernel.traceg", text);
-        char *ops = ops_of(t, 0, 0, 0);
-        if (strcmp(ops, rows[i].ops))
-            fail_msg("row %zu: %s was expected, not %s, of\n%s", i, rows[i].ops, ops, rows[i].lines);
-        free(ops);
-        pw_trace_close(t);
-        free(text);
-    }
-}
-
-#define EXPECT(head, rows) expect_rows((head), (rows), sizeof(rows) / sizeof *(rows))
-
 static void lines_of_version_6_are_read(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct line_row rows[] = {
         {"0010 ffffffff 1 R4 LDG.E 2 R2 UR4 4 1 0x10000 4 0 0 NoVal\n" EXIT, L4 " x"},
         {"0010 ffffffff 1 R4 LDG.E 1 R2 4 1 0x10000 4 0\n0ff0 ffffffff 0 EXIT 0 0 0\n", L4 " x"},
         {"0010 ffffffff 1 R4 LDG.E 1 R2 4 1 0x10000 4 0 NoVal\n" EXIT, L4 " x"},
@@ -68,14 +42,14 @@ static void lines_of_version_6_are_read(void **state)
          "0030 ffffffff 0 DEPBAR.LE 0 0 0 0 NoVal\n" EXIT,
          "l4:ffffffff:10000000+4 c1 c1<0 x"},
     };
-    EXPECT(SIX_HEAD("(1,1,1)", "(32,1,1)"), rows);
+    EXPECT_LINES(SIX_HEAD("(1,1,1)", "(32,1,1)"), rows);
 }
 
 /* The number is the immediate and the threads the second one, or they are a register's value and the immediate. */
 static void a_barrier_is_the_blocks_by_number_and_threads(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct line_row rows[] = {
         {"0400 ffffffff 0 BAR.SYNC.DEFER_BLOCKING 0 0 0 0 NoVal\n" EXIT, "b x"},
         {"0400 ffffffff 0 BAR.SYNC 0 0 0 64 NoVal\n" EXIT, "b x"},
         {"0400 ffffffff 0 BAR.SYNC 0 0 0 32 NoVal\n" EXIT, "c1 x"},
@@ -104,7 +78,7 @@ static void a_barrier_is_the_blocks_by_number_and_threads(void **state)
 static void a_tensor_copy_accesses_the_bytes_that_it_lists(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct line_row rows[] = {
         /* one row of 1 KiB, two rows of 512 bytes side by side, and two rows apart */
         {TENSOR("UTMALDG.2D", "0x400 0 1024 0 3 1 0x10000") EXIT, "l16:ffffffff:10000+16 l16:ffffffff:10200+16 x"},
         {TENSOR("UTMALDG.2D", "0x400 0 1024 0 3 2 0x10000 0x10200") EXIT,
@@ -136,13 +110,14 @@ static void a_tensor_copy_accesses_the_bytes_that_it_lists(void **state)
          L4 " l16:1:20000+0<0 c1 x"},
         {"0010 ffffffff 0 UTMACMDFLUSH 0 0 0 0 NoVal\n0020 ffffffff 0 UTMACCTL.PF 1 UR4 0 0 0 NoVal\n" EXIT, "c2 x"},
     };
-    EXPECT(SIX_HEAD("(1,1,1)", "(32,1,1)"), rows);
-    static const struct row before[] = {{"0500 ffffffff 0 UTMALDG.2D 0 0 0 \n0ff0 ffffffff 0 EXIT 0 0 0 \n", "c1 x"}};
-    EXPECT(KERNEL_HEAD("(1,1,1)", "(32,1,1)"), before);
-    static const struct row small[] = {{"0500 00000007 0 UTMALDG.2D 0 4 0x400 0 80 0 3 1 0x10000 0 0 NoVal\n"
-                                        "0ff0 00000007 0 EXIT 0 0 0 0 NoVal\n",
-                                        "l16:7:10000+16 l16:3:10030+16 x"}};
-    EXPECT(SIX_HEAD("(1,1,1)", "(3,1,1)"), small);
+    EXPECT_LINES(SIX_HEAD("(1,1,1)", "(32,1,1)"), rows);
+    static const struct line_row before[] = {
+        {"0500 ffffffff 0 UTMALDG.2D 0 0 0 \n0ff0 ffffffff 0 EXIT 0 0 0 \n", "c1 x"}};
+    EXPECT_LINES(KERNEL_HEAD("(1,1,1)", "(32,1,1)"), before);
+    static const struct line_row small[] = {{"0500 00000007 0 UTMALDG.2D 0 4 0x400 0 80 0 3 1 0x10000 0 0 NoVal\n"
+                                             "0ff0 00000007 0 EXIT 0 0 0 0 NoVal\n",
+                                             "l16:7:10000+16 l16:3:10030+16 x"}};
+    EXPECT_LINES(SIX_HEAD("(1,1,1)", "(3,1,1)"), small);
 }
 
 static void a_mistake_is_said_with_its_line(void **state)

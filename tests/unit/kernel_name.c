@@ -1,4 +1,4 @@
-/* Names of kernels as compilers and frameworks make them, and as nobody should: short, whole, bounded, printable. */
+/* Names of kernels as compilers and frameworks make them, and malformed ones: short, whole, bounded, printable. */
 #include "exp/format/kernel_name.h"
 
 #include <setjmp.h>
@@ -36,7 +36,7 @@ static const char names[][3][512] = {
     {"_ZNSt4stepEv", "std::step", "std::step()"},
     {"triton_poi_fused_add_mul_0d1d2d3d", "triton_poi_fused_add_mul_0d1d2d3d", "triton_poi_fused_add_mul_0d1d2d3d"},
     {"ampere_sgemm_128x64_tn", "ampere_sgemm_128x64_tn", "ampere_sgemm_128x64_tn"},
-    /* demangled by whoever wrote the trace */
+    /* demangled by the tool that wrote the trace */
     {"void at::native::(anonymous namespace)::f<(int)4, at::A<float>>(int, at::A<float>)", "at::native::f<…>",
      "void at::native::(anonymous namespace)::f<(int)4, at::A<float>>(int, at::A<float>)"},
     {"at::<unnamed>::g(int)", "at::g", "at::<unnamed>::g(int)"},

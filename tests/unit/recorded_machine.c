@@ -1,4 +1,4 @@
-/* Which machine a recording runs on by default: by the name of the device, for several recordings, and what is said. */
+/* The default machine of a recording: by the name of the device, for several recordings, and what is said. */
 #include "system/recorded_machine.h"
 #include "trace_fixture.h"
 
@@ -88,7 +88,7 @@ struct said {
     char last[2048];
 };
 
-static void hear(void *context, const char *message)
+static void note(void *context, const char *message)
 {
     struct said *said = context;
     said->lines++;
@@ -106,7 +106,7 @@ static void expect(const char *const *workloads, const char *const *machines, co
         workload_count++;
     while (machines[machine_count])
         machine_count++;
-    assert_ok(pw_recorded_choose(workloads, workload_count, machines, machine_count, hear, &said, &choice, &err), &err);
+    assert_ok(pw_recorded_choose(workloads, workload_count, machines, machine_count, note, &said, &choice, &err), &err);
     if (!machine) {
         assert_null(choice.machine);
         assert_null(choice.design);

@@ -1,5 +1,5 @@
 /* Stores of older schemas (1 had no allocations, 2 one version for all runs): they are read as they are, and brought to
- * the present schema in place by whoever opens them to write, once, with all their runs. */
+ * the present schema in place by the first process that opens them to write, once, with all their runs. */
 #include "exp/store/store.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* Where the allocations of a trace are moved to: groups of those that share a piece of 2 MiB while both are alive, and
- * the search for the allocation of an address, against a naive model. */
+/* The places of a trace's allocations in a replay: groups of those that share a piece of 2 MiB while both are alive,
+ * and the search for the allocation of an address, against a naive model. */
 #include "sim/random.h"
 #include "workload/trace/relocation.h"
 

@@ -2,6 +2,7 @@
  * a kernel that cannot go on. */
 #include "exp/tools/trace_record.h"
 #include "system/inputs.h"
+#include "trace_file.h"
 #include "trace_fixture.h"
 #include "workload.h"
 
@@ -12,23 +13,6 @@
 #include "metric.h"
 
 #define MIB (UINT64_C(1) << 20)
-
-static char path[] = "/tmp/pagewalk-workload-XXXXXX";
-static char text[64];
-
-static int make_path(void **state)
-{
-    (void)state;
-    int fd = mkstemp(path);
-    snprintf(text, sizeof text, "trace:%s", path);
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_path(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
 
 static void allocate_named(struct pw_trace_writer *w, enum pw_trace_memory memory, uint64_t address, uint64_t bytes,
                            const char *name)

@@ -1,4 +1,5 @@
-/* The project's own verdicts as evidence, and the lines that say whose they are and why what differs differs. */
+/* The project's own verdicts as evidence, and the lines that say whose they are and why results differ from the
+ * papers'. */
 #include "exp/claim/claim_kept.h"
 
 #include "system/version.h"

@@ -1,4 +1,4 @@
-/* What the project itself has measured: the verdicts of data/results, compiled in by scripts/embed-results.
+/* Verdicts that the project itself has measured: those of data/results, compiled in by scripts/embed-results.
  *
  * They are of the version that each figure was measured with, which may be an earlier one; nothing here takes them for
  * runs of this program. */
@@ -32,7 +32,7 @@ enum pw_status pw_claim_kept_evidence(struct pw_claim_evidence **out, size_t *ou
 void pw_claim_show_versions(const struct pw_claim_score *scores, const struct pw_claim_filter *filter,
                             struct pw_text *out);
 
-/* A line per paper: its score, why what differs differs, and the page that has more. Papers of which no figure has
+/* A line per paper: its score, why results differ, and the page that has more. Papers of which no figure has
  * decided anything are left out. */
 void pw_claim_show_why(const struct pw_claim_score *scores, const struct pw_claim_filter *filter, struct pw_text *out);
 

@@ -1,5 +1,5 @@
 /* Reads a figure's file: collects its keys, then puts the parts together (figure_parts.c, figure_workloads.c), so that
- * a part may name another that comes later in the file. The file may be anybody's: whatever is in it is checked here,
+ * a part may name another that comes later in the file. The file may be a user's: all that is in it is checked here,
  * and what comes out is fit to be printed. What only a run can tell (unknown designs, options, machines) is left to the
  * plan. */
 #include "exp/figure/figure_internal.h"

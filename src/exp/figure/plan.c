@@ -1,7 +1,7 @@
 /* Plans the runs of figures.
  *
  * Options are resolved here before anything runs (plan_options.h), so a figure that names an option, design or machine
- * that does not exist costs nobody an hour. Jobs are found again in a tree by options, seed and workload; the texts of
+ * that does not exist costs no hour of runs. Jobs are found again in a tree by options, seed and workload; the texts of
  * options are kept once each and compared by their address. */
 #include "exp/figure/plan.h"
 

@@ -1,4 +1,4 @@
-/* Where the time of warps went, for people. States in which no warp of any application has been are left out. */
+/* The breakdown of warp time, for people. States in which no warp of any application has been are left out. */
 #include "exp/format/result.h"
 #include "exp/format/table.h"
 

@@ -1,6 +1,6 @@
 /* The line about device memory over a result with demand paging: how much of it the run had for managed data, and for
- * how much data. Without it nobody sees that a limit was none: a run in which no page had to leave says nothing about a
- * lack of memory, and that is said too. */
+ * how much data. Without it, a limit that was none goes unnoticed: a run in which no page had to leave says nothing
+ * about a lack of memory, and that is said too. */
 #include "exp/format/result.h"
 
 #include "sim/c_locale.h"

@@ -1,4 +1,4 @@
-/* What differs between results: how they were made, options, then numbers with their change against the first.
+/* Differences between results: how they were made, options, then numbers with their change against the first.
  *
  * Strings of the files reach the terminal without control characters. What the host did and which version ran do not
  * make results different; versions and commands that differ are shown. Numbers are as short as the tables' unless they

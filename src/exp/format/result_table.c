@@ -1,4 +1,4 @@
-/* A result for people: applications first, where their warps' time went if that was asked for, then what tells most or
+/* A result for people: applications first, where their warps' time went if that was asked for, then a summary or
  * every metric, and kernels if they were asked for. */
 #include "exp/format/result.h"
 #include "exp/format/scope_table.h"

@@ -34,7 +34,7 @@ struct pw_quotient {
 /* NAN where nothing is below the line. */
 double pw_scope_table_quotient(const struct pw_scope_table *t, size_t scope, const struct pw_quotient *q);
 
-/* The sections of what all metrics say, by unit, and of what tells most. */
+/* The sections with all metrics, by unit, and those of the summary. */
 void pw_result_units(const struct pw_result *r, struct pw_text *out);
 void pw_result_brief(const struct pw_result *r, struct pw_text *out);
 

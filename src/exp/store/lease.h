@@ -1,4 +1,4 @@
-/* Who does a run, when several processes want the same ones: a lock that dies with its holder.
+/* Leases on runs, for processes that want the same ones: locks that die with their holders.
  *
  * Each run is one byte of a file beside the store, chosen by a hash of the run's inputs, and its holder locks that byte
  * through an open file description, so the kernel lets go of it however the holder ends. Leases save work and guard

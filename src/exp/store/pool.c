@@ -59,7 +59,7 @@ static void report_fraction(void *context, const struct pw_progress *p)
     report->fraction = p->fraction < 0 ? 0 : p->fraction;
 }
 
-/* A worker's whole life. It opens the store anew: a connection may not be used on both sides of a fork, and this
+/* A worker's whole life. It opens the store again: a connection may not be used on both sides of a fork, and this
  * process has none of the parent's locks, since the parent forks between transactions only. */
 static void work(struct pw_pool *pool, const struct pw_pool_job *job, struct report *report)
 {
@@ -176,7 +176,7 @@ static bool is_known(const struct pw_pool_job *j)
     return j->run || j->stopped;
 }
 
-/* Whether somebody else has finished the job meanwhile. */
+/* Whether another process has finished the job meanwhile. */
 static enum pw_status look_in_store(struct state *s, size_t job, bool *out_there, struct pw_error *err)
 {
     struct pw_pool_job *j = &s->pool->jobs[job];
@@ -187,7 +187,7 @@ static enum pw_status look_in_store(struct state *s, size_t job, bool *out_there
     return status;
 }
 
-/* Gives the idle workers the first jobs that nobody else is at. A job of somebody else's stays in the queue. */
+/* Gives the idle workers the first jobs that no other process has leased. Leased jobs stay in the queue. */
 static enum pw_status hand_out(struct state *s, struct pw_error *err)
 {
     size_t kept = 0, next = 0;

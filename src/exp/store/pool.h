@@ -1,5 +1,5 @@
-/* Many runs on all cores: one worker process per run, so that a run which crashes or eats all memory takes no other
- * with it, and so that the simulator needs no threads.
+/* The pool of workers, for many runs on all cores: one process per run, so that a run which crashes or eats all memory
+ * takes no other with it, and so that the simulator needs no threads.
  *
  * A worker adds its result to the store itself before it ends; whatever happens to this process afterwards, that run is
  * there. Other processes may work on the same store: runs are leased (exp/store/lease.h), what another process does is
@@ -44,7 +44,7 @@ struct pw_pool {
  * is enough that the run is known to take longer. */
 enum pw_status pw_pool_look_up(struct pw_store *store, struct pw_pool_job *job, struct pw_error *err);
 
-/* PW_OK also when runs failed; PW_INTERRUPTED when the flag was raised: workers are told to end, what is done is kept.
+/* PW_OK also when runs failed; PW_INTERRUPTED when the flag was raised: workers are made to end, what is done is kept.
  * The same when a result cannot be stored: what else is run would be lost too. */
 enum pw_status pw_pool_run(struct pw_pool *pool, struct pw_error *err);
 

@@ -1,7 +1,7 @@
-/* What the parts of the result store share: the connection, its statements, and one way to run them.
+/* The inside of the result store, for its own files: the connection, its statements, and one way to run them.
  *
- * A query is a statement with its bindings and whatever has gone wrong with it so far, so that nobody checks after
- * every binding and every column: the next step reports it. */
+ * A query is a statement with its bindings and whatever has gone wrong with it so far, so that its users need not
+ * check after every binding and every column: the next step reports it. */
 #ifndef PW_EXP_STORE_INTERNAL_H
 #define PW_EXP_STORE_INTERNAL_H
 

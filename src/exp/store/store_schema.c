@@ -2,7 +2,7 @@
  *
  * Two rules keep the file small. The effective options, some kilobytes of text, are kept once per configuration. A
  * metric's name, unit and place are kept once, and its value in a run takes about ten bytes. Tables are STRICT, so that
- * a damaged value of the wrong kind is found by the check at opening and not by whoever reads it.
+ * a damaged value of the wrong kind is found by the check at opening and not by its readers.
  *
  * A 64-bit seed is kept as the signed number with the same bits. The views show it unsigned: as a number where it is
  * one in SQLite, as text above 2^63 - 1. The texts are compared with those in the file, so any change to one is a new

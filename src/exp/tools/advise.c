@@ -1,4 +1,4 @@
-/* What is asked for, the policies at every size, and what their runs say. */
+/* The course of advice: what is asked for, the policies at every size, and what their runs say. */
 #include "exp/tools/advise_internal.h"
 
 #include "sim/c_locale.h"

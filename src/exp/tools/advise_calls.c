@@ -156,7 +156,7 @@ static enum pw_status find_given(struct trying *c, struct pw_error *err)
     return status;
 }
 
-/* Adds the run of a plan; one that is too long to be told is as good as failed. */
+/* Adds the run of a plan; one whose text would be too long counts as failed. */
 static enum pw_status add_plan(struct trying *c, struct pw_advice_batch *b, uint64_t bytes, struct pw_try *t,
                                bool *out_added, struct pw_error *err)
 {

@@ -1,4 +1,4 @@
-/* What the parts of advice share:
+/* The inside of advice, for its own files:
  *   advise.c         what is asked for, the policies at every size, and what follows from them
  *   advise_runs.c    batches of runs
  *   advise_calls.c   tries of CUDA calls at a size
@@ -101,7 +101,7 @@ const char *pw_advice_size_text(const struct pw_advice *a, size_t memory, char o
 /* "1.50", "15.0", "150" */
 const char *pw_advice_times_text(double times, char out[PW_NUMBER_CAPACITY]);
 
-/* The sentences, one per line however long, for programs and for whoever breaks lines. */
+/* The sentences, one per line however long, for programs, and for tables that break lines themselves. */
 void pw_advice_lines(const struct pw_advice *a, struct pw_text *out);
 
 /* advise_call_report.c: the calls that help, those that harm, and what was tried. */

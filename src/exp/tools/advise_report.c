@@ -13,7 +13,7 @@ enum { MAX_NAMED = 4 };
 /* Another policy is mentioned when it makes at least so much of a difference, and an allocation is blamed for thrashing
  * when it has most of it and so much of all traffic is thrashing. */
 static const double worth_saying = 1.05, much_thrashing = 0.1, most = 0.6;
-/* How often each page came is told from here on: below, most of an allocation did not come at all, or only once. */
+/* From here on the sentence says how often each page came: below, most of an allocation came never or only once. */
 static const double worth_counting = 1.05;
 
 const char *pw_advice_size_text(const struct pw_advice *a, size_t memory, char out[PW_ADVICE_TEXT_CAPACITY])
@@ -214,7 +214,7 @@ static void say_recommendation(const struct pw_advice *a, struct pw_text *out)
     pw_text_add(out, ".\n");
 }
 
-/* What nobody but an architect can do. */
+/* Changes that only an architect can make. */
 static void say_policy(const struct pw_advice *a, struct pw_text *out)
 {
     size_t q = pw_advice_size_in_question(a), best = pw_advice_fastest(a, q);

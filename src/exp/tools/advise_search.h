@@ -1,4 +1,4 @@
-/* Which CUDA calls make a program faster: a search by measuring, which knows nothing of what the calls do.
+/* The search for CUDA calls that make a program faster. It measures, and knows nothing of what the calls do.
  *
  * A plan says for each allocation what is called: one advice at most (read-mostly, accessed-by, preferred location
  * host) and a prefetch or none. The search starts from the program as it is. First it tries every single call, and each

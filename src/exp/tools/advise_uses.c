@@ -1,4 +1,4 @@
-/* What the allocations of a program are, and which kernels access them, found by running each application without time
+/* The allocations of a program, and the kernels that access them, found by running each application without time
  * (pw_workload_profile). Advice goes by name, so allocations of one name are one here too: the size is that of the
  * largest, launches are those that access any of them. An allocation whose name is only an address of the recorded run,
  * or a place in its source, gets one for the calls from its kind and its place among those of that kind. */

@@ -1,4 +1,4 @@
-/* What translation costs, and what changes if …: many runs side by side (docs/compare.md).
+/* Comparisons of many runs: what translation costs, and what changes if … (docs/compare.md).
  *
  * A comparison is a grid: every workload on every machine with every design, every combination of the settings' values
  * and every seed is a row. Designs to compare with, the references, are designs of the grid too, so a row's slowdown is

@@ -153,7 +153,7 @@ bool pw_compare_is_asked_for(const struct pw_compare *c, size_t design)
     return design >= c->design_count - c->spec.design_count;
 }
 
-/* Whether a reference that nobody asked for as a design takes the same time under all values. */
+/* Whether a reference that is not among the designs asked for takes the same time under all values. */
 static bool is_merged(const struct pw_compare *c, struct pw_compare_place p)
 {
     if (pw_compare_is_asked_for(c, p.design) || c->values_count == 1)

@@ -1,4 +1,4 @@
-/* How far the numbers of a comparison scatter over the seeds (exp/format/confidence.h).
+/* The scatter of a comparison's numbers over the seeds (exp/format/confidence.h).
  *
  * What is a ratio of two rows is taken for each seed first, since both run with the same inputs then, and the interval
  * is that of the ratios. A seed counts where the number is known with it. */
@@ -27,22 +27,26 @@ static struct pw_confidence interval_of(const struct numbers *n)
     return pw_confidence_of(n->values, n->count);
 }
 
-struct pw_confidence pw_compare_interval(const struct pw_compare *c, size_t row, struct pw_compare_column column)
+typedef double number_of(const struct pw_compare *c, size_t row, struct pw_compare_column column);
+
+static struct pw_confidence over_seeds(const struct pw_compare *c, size_t row, struct pw_compare_column column,
+                                       number_of *number)
 {
     struct numbers n = {0};
     struct pw_compare_place p = pw_compare_place(c, row);
     for (p.seed = 0; p.seed < c->spec.seed_count; p.seed++)
-        add(&n, pw_compare_number(c, pw_compare_row(c, &p), column));
+        add(&n, number(c, pw_compare_row(c, &p), column));
     return interval_of(&n);
+}
+
+struct pw_confidence pw_compare_interval(const struct pw_compare *c, size_t row, struct pw_compare_column column)
+{
+    return over_seeds(c, row, column, pw_compare_number);
 }
 
 struct pw_confidence pw_compare_mean_interval(const struct pw_compare *c, size_t row, struct pw_compare_column column)
 {
-    struct numbers n = {0};
-    struct pw_compare_place p = pw_compare_place(c, row);
-    for (p.seed = 0; p.seed < c->spec.seed_count; p.seed++)
-        add(&n, pw_compare_mean(c, pw_compare_row(c, &p), column));
-    return interval_of(&n);
+    return over_seeds(c, row, column, pw_compare_mean);
 }
 
 struct pw_confidence pw_compare_step(const struct pw_compare *c, size_t row)

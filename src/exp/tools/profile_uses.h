@@ -1,4 +1,4 @@
-/* Which kernels and launches access each allocation of a program that the functional executor runs. */
+/* The uses of a program's allocations: which kernels and launches access each, when the functional executor runs it. */
 #ifndef PW_EXP_PROFILE_USES_H
 #define PW_EXP_PROFILE_USES_H
 

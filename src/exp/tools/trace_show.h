@@ -1,4 +1,4 @@
-/* What is in a trace, for people and programs. */
+/* The contents of a trace, for people and programs. */
 #ifndef PW_EXP_TRACE_SHOW_H
 #define PW_EXP_TRACE_SHOW_H
 

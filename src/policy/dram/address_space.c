@@ -11,7 +11,7 @@
  * concurrent walks times its warps stalled per miss have in the sum over all applications. A quota is fixed when the
  * turn begins, rounded down, but at least 1; an application without walks has none and is passed over; where nobody has
  * walks, all have equal shares. So a single application is always Silver. A channel keeps its own turns. Both counters
- * have 6 bits. That of warps is the largest of the epoch, after which all channels begin it anew; that of walks stands
+ * have 6 bits. That of warps is the largest of the epoch, after which all channels start it over; that of walks stands
  * as it is: a walk under way does not end with an epoch.
  *
  * Within Silver, and within Normal, it is FR-FCFS, or the turns of applications of fr_rr.c. Silver goes before Normal
@@ -120,7 +120,7 @@ static enum rank rank_data(struct state *s, pw_asid app)
 {
     if (!s->options->silver_max)
         return NORMAL;
-    if (!s->left) /* nobody has had a turn yet */
+    if (!s->left) /* no application has had a turn yet */
         begin_turn(s, 0);
     if (app != s->turn)
         return NORMAL;

@@ -1,7 +1,7 @@
 /* TLB-Fill Tokens (MASK, Section 5.2): only warps that hold a token put translations into the shared L2 TLB, those of
  * the others go into the bypass cache; the number of tokens follows the miss rate of each application.
  *
- * Time is divided into epochs. During the first everybody fills. At its end an application gets tokens for `initial`
+ * Time is divided into epochs. During the first all warps fill. At its end an application gets tokens for `initial`
  * percent of its warps. At the end of a later epoch they are more if its miss rate has fallen by over `band` percentage
  * points since the epoch before, fewer if it has risen by as much: by `step` percent of its warps, at least one, and
  * between one and all. An epoch without lookups of an application changes nothing for it, and the next one is compared
@@ -11,7 +11,7 @@
  * each core, cleared every epoch, and a counter of its bits). The paper sets a bit when a warp issues for the first
  * time; here it is one that is resident. Each SM gets an equal share of the tokens, the lowest ones what is left over,
  * and in an SM the lowest slots have them: a warp keeps its token until the number falls below its rank. Where all
- * warps have one, so do those that come later in higher slots: then nobody is kept out, as without tokens.
+ * warps have one, so do those that come later in higher slots: then no warp is kept out, as without tokens.
  *
  * The direction register says whether the tokens were raised or lowered the last time they changed. The paper names no
  * use for it, and it has none here. */

@@ -5,7 +5,7 @@
  * (functional.h), which runs the same code without time.
  *
  * Errors of the backend (out of simulated memory, say) end the program: pw_alloc and pw_launch then do not return, and
- * the error is reported by whoever runs it. A host program therefore keeps what it mallocs in memory that
+ * the error is reported by its caller. A host program therefore keeps what it mallocs in memory that
  * pw_host_keep frees for it. */
 #ifndef PW_WORKLOAD_HOST_H
 #define PW_WORKLOAD_HOST_H

@@ -1,6 +1,6 @@
-/* Where the allocations of a trace lie when it is replayed.
+/* The places of a trace's allocations when it is replayed.
  *
- * A trace has the addresses of the program that was recorded; a replay allocates anew, so that several traces and
+ * A trace has the addresses of the program that was recorded; a replay allocates again, so that several traces and
  * programs share a GPU and every design can place pages. Each allocation keeps its place within 2 MiB. Those that share
  * a piece of 2 MiB while both are alive, as small allocations do, are one group and move together, so that they share
  * pages as they did. A group is allocated with the first of its allocations and freed with the last. */

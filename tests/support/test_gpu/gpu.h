@@ -53,7 +53,7 @@ struct gpu_geometry {
     unsigned grid[3], block[3], shared;
 };
 
-/* The kernel runs until somebody waits for its stream. */
+/* The kernel runs until the program waits for its stream. */
 void gpu_launch(struct gpu_module *m, const char *kernel, struct gpu_stream *s, struct gpu_geometry g);
 /* Begins and comes to nothing. */
 void gpu_launch_refused(struct gpu_module *m, const char *kernel, struct gpu_stream *s, struct gpu_geometry g);

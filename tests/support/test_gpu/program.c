@@ -10,7 +10,7 @@
  *   range:N:NAME, leave:N              a range of NVTX, made in way N of nvtx.h
  *   own:NAME, own_end                  a range of the recorder's own
  *   resume, pause, start, stop         the recorder's functions; the profiler's calls
- *   reset, unload                      destroys the context; loads the module anew
+ *   reset, unload                      destroys the context; loads the module again
  *   other                              launches in a second context
  *   behind                             launches when the recorder has ended
  *   graph, fork, chdir:FOLDER, exit:CODE, _exit:CODE */
