@@ -49,6 +49,59 @@ enum pw_status pw_run_configure(const struct pw_run_spec *spec, struct pw_config
     return status;
 }
 
+/* Whether "key=value" sets the option of a line "name=value". */
+static bool names(const char *set, const char *line)
+{
+    size_t length = strcspn(set, "=");
+    return strcspn(line, "=") == length && strncmp(set, line, length) == 0;
+}
+
+/* Whether effective options, "name=value\n", have the one that "key=value" sets. */
+static bool have(const char *effective, const char *set)
+{
+    for (const char *at = effective; *at; at += strcspn(at, "\n") + 1)
+        if (names(set, at))
+            return true;
+    return false;
+}
+
+/* Whether every run has the option that "key=value" sets. */
+static bool is_shared(const struct pw_options *shared, const char *set)
+{
+    for (size_t i = 0; i < pw_options_count(shared); i++) {
+        struct pw_option_view view;
+        pw_options_view(shared, i, &view);
+        if (names(set, view.name))
+            return true;
+    }
+    return false;
+}
+
+enum pw_status pw_run_takes(const struct pw_run_spec *spec, const char **out_sets, size_t *out_count,
+                            struct pw_error *err)
+{
+    struct pw_config config;
+    struct pw_options *shared;
+    struct pw_run_spec without = *spec;
+    char *effective = NULL;
+    enum pw_status status = pw_config_create(&config, &shared, err);
+    if (status != PW_OK)
+        return status;
+    without.sets = out_sets;
+    without.set_count = 0;
+    for (size_t k = 0; k < spec->set_count; k++)
+        if (is_shared(shared, spec->sets[k]))
+            out_sets[without.set_count++] = spec->sets[k];
+    status = pw_run_options(&without, &effective, err);
+    *out_count = 0;
+    for (size_t k = 0; status == PW_OK && k < spec->set_count; k++)
+        if (is_shared(shared, spec->sets[k]) || have(effective, spec->sets[k]))
+            out_sets[(*out_count)++] = spec->sets[k];
+    free(effective);
+    pw_options_destroy(shared);
+    return status;
+}
+
 enum pw_status pw_run_programs(const char *text, struct pw_program *programs, unsigned *out_count, struct pw_error *err)
 {
     *out_count = 0;

@@ -15,6 +15,12 @@ enum pw_status pw_run_configure(const struct pw_run_spec *spec, struct pw_config
  * only the SMs that it gives are looked at. */
 enum pw_status pw_run_options(const struct pw_run_spec *spec, char **out, struct pw_error *err);
 
+/* The settings "KEY=VALUE" of spec->sets that its machine and design take, for a design that may lack the options of a
+ * policy which others have: those of every run, and those of the policies that are then chosen. The texts are the
+ * caller's own; out_sets has room for spec->set_count of them. */
+enum pw_status pw_run_takes(const struct pw_run_spec *spec, const char **out_sets, size_t *out_count,
+                            struct pw_error *err);
+
 /* Parses "A,B:k=v,…@SMS" into at most PW_MAX_APPS programs, the caller's to release (those before *out_count, after a
  * failure too). */
 enum pw_status pw_run_programs(const char *text, struct pw_program *programs, unsigned *out_count,

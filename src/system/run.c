@@ -86,8 +86,8 @@ static enum pw_status run_once(const struct pw_run_spec *spec, struct pw_result 
     return status;
 }
 
-/* Runs an application of a result alone: the same program on as many SMs, with the baseline design and no neighbour
- * (docs/decisions.md). */
+/* Runs an application of a result alone: the same program on as many SMs, with the baseline design, the settings that it
+ * takes, and no neighbour (docs/decisions.md). */
 static enum pw_status run_alone(const struct pw_run_spec *spec, const struct pw_app_result *app, double *out_ipc,
                                 struct pw_error *err)
 {
@@ -96,21 +96,20 @@ static enum pw_status run_alone(const struct pw_run_spec *spec, const struct pw_
         return pw_fail_memory(err, "options of a run alone");
     char sms[32];
     snprintf(sms, sizeof sms, "sm.count=%u", app->sms);
-    for (size_t k = 0; k < spec->set_count; k++)
-        sets[k] = spec->sets[k];
-    sets[spec->set_count] = sms;
-    sets[spec->set_count + 1] = "apps.sms=even";
     struct pw_run_spec alone = *spec;
     alone.design = "gpu-mmu";
     alone.workload = app->name;
+    enum pw_status status = pw_run_takes(&alone, sets, &alone.set_count, err);
+    sets[alone.set_count++] = sms;
+    sets[alone.set_count++] = "apps.sms=even";
     alone.sets = sets;
-    alone.set_count = spec->set_count + 2;
     alone.interval = 0;
     alone.verify = alone.breakdown = false;
     alone.timeline = alone.pages = NULL;
     struct pw_result *result = NULL;
     struct logs none = {0};
-    enum pw_status status = run_once(&alone, &result, &none, err);
+    if (status == PW_OK)
+        status = run_once(&alone, &result, &none, err);
     if (status == PW_OK)
         *out_ipc = result->apps[0].ipc;
     pw_result_free(result);

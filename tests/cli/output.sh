@@ -148,6 +148,9 @@ check 'several applications have a column each and their SMs' eval \
   'succeeds && grep -qE "app0 +app1" .stdout && grep -qE "vecadd:ctas=4:iterations=1 +20 " .stdout && ! grep -q "weighted" .stdout'
 run run -m mask -d static -w $pair --alone --json alone.json
 check '--alone shows weighted speedup and unfairness' eval 'succeeds && grep -q "weighted speedup" .stdout && grep -q "IPC alone" .stdout'
+run run -m mask -d mask -w $pair --set fill.epoch=5000 --set fill.initial=50 --alone -q --json own.json
+check 'alone, the baseline leaves out options of policies that it lacks' eval \
+  'succeeds && grep -qF "\"fill.epoch\": \"5000\"" own.json && grep -qF "\"ipc_alone\": 0." own.json'
 check 'the result has what several applications get and lose' python3 - pair.json alone.json <<'PYTHON'
 import json, sys
 pair, alone = (json.load(open(f)) for f in sys.argv[1:])

@@ -51,6 +51,20 @@ brief 40 -m kepler -d compress -w page_rank:scale=0.1
 check 'a compressed TLB says how much it compressed' has 'L2 TLB fills that were compressed' 'storage that the design adds'
 brief 40 -d mosaic -w MUM:scale=0.1
 check 'large pages are counted' has 'large pages made of small ones'
+brief 40 -d gpu-mmu -w $small
+check 'a table names the flags that show more' grep -qx 'Every metric: --all. Kernels: --by-kernel. Where warps wait: --breakdown.' .stdout
+run run -w $small --by-kernel --breakdown
+check 'those that it was made with are left out' grep -qx 'Every metric: --all.' .stdout
+run run -m pascal -d uvm-tbn-tbn -w $small,$small --set uvm.oversubscription=150 --json parts.json
+check 'bytes over the link are those of each application' python3 - parts.json <<'PYTHON'
+import json, re, sys
+value = json.load(open(sys.argv[1]))["metrics"]
+for label, name in (("from the host", "h2d"), ("to the host", "d2h")):
+    row = re.search(rf"^  {label} over the link +(\S+) KiB +(\S+) KiB +(\S+) KiB$", open(".stdout").read(), re.M)
+    parts = [value[f"app{app}.uvm.bytes_{name}"] / 1024 for app in (0, 1)]
+    assert parts[0] > 0 and parts[1] > 0, parts
+    assert [float(number) for number in row.groups()] == [sum(parts), *parts], (row.groups(), parts)
+PYTHON
 brief 40 -m h200 -d uvm-nvidia -w nw:length=512 --set uvm.oversubscription=150
 COLUMNS=80 run run -m mask -d gpu-mmu -w HS:scale=0.05,MM:scale=0.05,HISTO:scale=0.05 --alone
 check 'three applications, whose labels are wrapped' eval 'succeeds && [ "$(wc -l <.stdout)" -le 40 ]'

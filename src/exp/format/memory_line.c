@@ -30,6 +30,12 @@ static double number_of(const struct pw_result *r, const char *name)
     return pw_c_strtod(option(r, name), &end);
 }
 
+/* Metrics that leave a part of the run out say neither what was allocated before it nor what was touched. */
+static bool is_whole(const struct pw_result *r)
+{
+    return !r->made.warmup && !r->made.kernels;
+}
+
 /* What the programs touch at one time, where the run knows: a first pass has counted it, or the metrics are those of
  * the whole run. */
 static double touched(const struct pw_result *r)
@@ -37,7 +43,7 @@ static double touched(const struct pw_result *r)
     double data = metric(r, "gpu0.uvm.data_bytes");
     if (data > 0 && strcmp(option(r, "uvm.oversubscription_of"), "touched") == 0)
         return data;
-    return r->made.warmup || r->made.kernels ? 0 : metric(r, "gpu0.mem.touched_bytes");
+    return is_whole(r) ? metric(r, "gpu0.mem.touched_bytes") : 0;
 }
 
 void pw_result_memory_line(const struct pw_result *r, struct pw_text *out)
@@ -56,7 +62,9 @@ void pw_result_memory_line(const struct pw_result *r, struct pw_text *out)
             pw_text_print(out, ", %.0f%% of it", 100 * data / memory);
     }
     pw_format_bytes(number, metric(r, "gpu0.mem.allocated_bytes"));
-    pw_text_print(out, " (%s allocated)\n", number);
+    if (is_whole(r))
+        pw_text_print(out, " (%s allocated)", number);
+    pw_text_add(out, "\n");
     if (limited && metric(r, "gpu0.uvm.pages_evicted") == 0)
         pw_text_add(out, "memory was limited, but no page had to leave the GPU\n");
 }

@@ -59,8 +59,8 @@ static const struct line lines[] = {
     {SHARE, "prefetched pages evicted unused", "%", "uvm.prefetched_evicted", NULL, "uvm.pages_prefetched", NULL},
     {COUNT, "pages evicted", "", "uvm.pages_evicted", NULL, NULL, NULL},
     {COUNT, "evicted pages that came back", "", "uvm.pages_thrashed", NULL, NULL, NULL},
-    {BYTES, "from the host over the link", "", "link.h2d.bytes", NULL, NULL, NULL},
-    {BYTES, "to the host over the link", "", "link.d2h.bytes", NULL, NULL, NULL},
+    {BYTES, "from the host over the link", "", "uvm.bytes_h2d", NULL, NULL, NULL},
+    {BYTES, "to the host over the link", "", "uvm.bytes_d2h", NULL, NULL, NULL},
     {BYTES, "accessed in host memory, over the link", "", "uvm.remote_bytes", NULL, NULL, NULL},
     {HEADING, "Several GPUs", "", "", NULL, NULL, NULL},
     {SHARE, "translations of pages of another GPU", "%", "route.remote", NULL, "route.remote", "route.local"},
@@ -146,5 +146,4 @@ void pw_result_brief(const struct pw_result *r, struct pw_text *out)
         else
             add_line(&t, &lines[i], &heading);
     pw_table_finish(&t.table, out);
-    pw_text_add(out, "\nEvery metric: --all. Kernels: --by-kernel. Where warps wait: --breakdown.\n");
 }

@@ -130,6 +130,13 @@ static void summary(const struct pw_result *r, bool all, struct pw_text *out)
     pw_text_add(out, "\n");
 }
 
+/* The flags that show more than this table does. */
+static void add_hints(const struct pw_result *r, const struct pw_result_view *view, struct pw_text *out)
+{
+    pw_text_print(out, "\nEvery metric: --all.%s%s\n", view->kernels ? "" : " Kernels: --by-kernel.",
+                  r->breakdown_count ? "" : " Where warps wait: --breakdown.");
+}
+
 void pw_result_table(const struct pw_result *r, const struct pw_result_view *view, struct pw_text *out)
 {
     struct pw_text header = {0};
@@ -142,8 +149,10 @@ void pw_result_table(const struct pw_result *r, const struct pw_result_view *vie
     pw_text_add(out, "\n");
     if (view->all)
         pw_result_units(r, out);
-    else
+    else {
         pw_result_brief(r, out);
+        add_hints(r, view, out);
+    }
     if (view->all && r->allocation_count) {
         pw_text_add(out, "\n");
         pw_allocation_table(r->allocations, r->allocation_count, "Allocations (pages of 4 KiB)", out);
