@@ -300,16 +300,25 @@ static enum pw_status open_parts(struct tracez *t, uint64_t head, uint64_t bytes
     return status;
 }
 
+/* Whether all of [at, end) are lines that a head may have. */
+static bool has_lines_of_a_head(const char *at, const char *end)
+{
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        if (!newline || !strchr("-#\r\n", *at))
+            return false;
+        at = newline + 1;
+    }
+    return true;
+}
+
 /* Bytes of the head with its zero byte; 0: there is none. */
 static size_t head_bytes(int file)
 {
-    char *head = malloc(HEAD_BYTES + 1);
+    char *head = malloc(HEAD_BYTES);
     ssize_t got = head ? pread(file, head, HEAD_BYTES, 0) : 0;
     const char *zero = got > 0 ? memchr(head, '\0', (size_t)got) : NULL;
-    for (const char *at = head; zero && at < zero; at = (const char *)memchr(at, '\n', (size_t)(zero - at)) + 1)
-        if (!strchr("-#\r\n", *at) || !memchr(at, '\n', (size_t)(zero - at)))
-            zero = NULL;
-    size_t bytes = zero ? (size_t)(zero + 1 - head) : 0;
+    size_t bytes = zero && has_lines_of_a_head(head, zero) ? (size_t)(zero + 1 - head) : 0;
     free(head);
     return bytes > 1 ? bytes : 0;
 }
