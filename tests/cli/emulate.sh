@@ -112,7 +112,7 @@ int main()
 CUDA
   "$emulate" --counts counts.csv -o g.pwt "$source_root/capture/samples/generic.cu" >out 2>err || { cat err; return 1; }
   [ "$(cut -d, -f6 counts.csv | tr '\n' ' ')" = 'warp_instructions 448 448 448 ' ] && ! grep -q guessed err || { cat counts.csv; return 1; }
-  "$pagewalk" trace info g.pwt --json | grep -q '"warp_instructions": 1344' || return 1
+  "$pagewalk" trace info g.pwt --json - | grep -q '"warp_instructions": 1344' || return 1
   "$emulate" --counts counts.csv -o g.pwt stores.cu >out 2>err || { cat err; return 1; }
   "$pagewalk" trace cat g.pwt | grep -c 'store 4 mask 55555555' | grep -qx 2 && ! grep -q guessed err
 }
@@ -123,7 +123,7 @@ odd_folder() {
     'int main() { array<int> a(CTAS * 32); launch("fill", fill, CTAS, 32, 0, a.device); return finish("fill", 0); }' \
     >"$1/mine.cu" && echo '#define CTAS 3' >"$1/size.h" || return 1
   "$emulate" --counts counts.csv "$1/mine.cu" >out 2>err || { cat err; return 1; }
-  [ "$(column warp_instructions)" -gt 3 ] && [ ! -e ran ]
+  [ "$(column warp_instructions)" -gt 3 ] && [ ! -e ran ] && [ ! -e "$source_root/capture/ran" ]
 }
 check 'a folder whose name has blanks, and is a command for make or a shell, is none' \
   odd_folder 'a b$(shell touch ran)$$(touch ran)`touch ran`;touch ran;#%:'
