@@ -86,8 +86,8 @@ static enum pw_status run_once(const struct pw_run_spec *spec, struct pw_result 
     return status;
 }
 
-/* Runs an application of a result alone: the same program on as many SMs, with the baseline design, the settings that it
- * takes, and no neighbour (docs/decisions.md). */
+/* Runs an application of a result alone: the same program on as many SMs, with the baseline design, the settings that
+ * it takes, and no neighbour (docs/decisions.md). */
 static enum pw_status run_alone(const struct pw_run_spec *spec, const struct pw_app_result *app, double *out_ipc,
                                 struct pw_error *err)
 {
