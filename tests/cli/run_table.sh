@@ -65,6 +65,8 @@ for label, name in (("from the host", "h2d"), ("to the host", "d2h")):
     assert parts[0] > 0 and parts[1] > 0, parts
     assert [float(number) for number in row.groups()] == [sum(parts), *parts], (row.groups(), parts)
 PYTHON
+run run -m pascal -d uvm-tbn-tbn -w $small --set uvm.oversubscription=150 --kernels 1
+check 'of a part of a run it does not say what was allocated' eval 'grep -q "^device memory: " .stdout && ! grep -q "allocated)" .stdout'
 brief 40 -m h200 -d uvm-nvidia -w nw:length=512 --set uvm.oversubscription=150
 COLUMNS=80 run run -m mask -d gpu-mmu -w HS:scale=0.05,MM:scale=0.05,HISTO:scale=0.05 --alone
 check 'three applications, whose labels are wrapped' eval 'succeeds && [ "$(wc -l <.stdout)" -le 40 ]'
