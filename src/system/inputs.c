@@ -93,10 +93,11 @@ enum pw_status pw_run_takes(const struct pw_run_spec *spec, const char **out_set
         if (is_shared(shared, spec->sets[k]))
             out_sets[without.set_count++] = spec->sets[k];
     status = pw_run_options(&without, &effective, err);
-    *out_count = 0;
+    size_t count = 0;
     for (size_t k = 0; status == PW_OK && k < spec->set_count; k++)
         if (is_shared(shared, spec->sets[k]) || have(effective, spec->sets[k]))
-            out_sets[(*out_count)++] = spec->sets[k];
+            out_sets[count++] = spec->sets[k];
+    *out_count = count; /* only now: it may be the specification's own */
     free(effective);
     pw_options_destroy(shared);
     return status;

@@ -214,6 +214,21 @@ fails 'values that do not go with a design' 2 '-d mosaic --set page.size=2MB: co
 fails 'values that do not go with a workload' 2 '-w .*,.* --set apps.sms=20: .*one number of SMs' compare -w $small -w $small,$small --set apps.sms=20
 fails 'more SMs of a workload than a machine has' 2 "-m fermi .*-w $small,$small@10[+]6: workload .*more than the 15 SMs" compare -w $small,$small@10+6 -m mosaic -m fermi
 fails 'a seed that is none' 2 '--seed: "x" is no whole number' compare -w $small --seed 1,x
+paged='nw:length=256'
+run compare -m pascal -w $paged -d uvm-nvidia -d gpu-mmu --against none --set uvm.oversubscription=50,200 --db paged.db --csv paged.csv
+check 'with demand paging it says how much memory there was, and where that limited nothing' eval 'succeeds &&
+  grep -q "^Demand paging" .stdout && grep -q "in 1 of 2 runs with limited memory no page had to leave the GPU" .stdout &&
+  ! grep -nE "^.{81}" .stdout'
+check 'and so does the CSV' python3 - <<'PYTHON'
+import csv
+rows = {(r["design"], r["uvm.oversubscription"]): r for r in csv.DictReader(open("paged.csv", newline=""))}
+small, large = rows["uvm-nvidia", "200"], rows["uvm-nvidia", "50"]
+touched = int(small["touched_bytes"])
+assert int(small["device_memory_bytes"]) == touched // 8192 * 4096 and int(small["pages_evicted"]) > 0, small
+assert int(large["device_memory_bytes"]) == 2 * touched and large["pages_evicted"] == "0", large
+assert all(r["device_memory_bytes"] == r["pages_evicted"] == "" for r in rows.values() if r["design"] == "gpu-mmu")
+PYTHON
+
 fails 'both formats on standard output' 2 'cannot both go to standard output' compare -w $small --json - --csv -
 fails 'both formats in one file' 2 'name the same file' compare -w $small --json a --csv a
 fails 'a file that cannot be written' 2 'cannot be created' compare -w $small --csv missing/a.csv

@@ -276,8 +276,8 @@ static void a_row_says_what_the_metrics_of_its_run_do(void **state)
         metrics[i] = (struct pw_stored_metric){(char *)numbers[i].name, numbers[i].value};
     c->runs[1]->metrics = metrics;
     c->runs[1]->metric_count = COUNT;
-    static const double expected[] = {250, 0,    2.5,  0.6,  0.75, NAN,  1.5,  0.12, 0,
-                                      0.2, 0.25, 0.15, 0.02, 0.08, 0.11, 0.07, 0};
+    static const double expected[] = {250,  0, 2.5, 0.6,  0.75, NAN,  1.5,  NAN,  NAN,  NAN,
+                                      0.12, 0, 0.2, 0.25, 0.15, 0.02, 0.08, 0.11, 0.07, 0};
     double sum = 0;
     assert_int_equal(c->column_count, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < c->column_count; i++) {

@@ -23,6 +23,9 @@ static const struct {
     [PW_COMPARE_L1_HITS] = {"l1_tlb_hit_rate", "L1 TLB", "hits %"},
     [PW_COMPARE_L2_HITS] = {"l2_tlb_hit_rate", "L2 TLB", "hits %"},
     [PW_COMPARE_WALKS] = {"walks_per_1000_instructions", "walks/1k", "instr."},
+    [PW_COMPARE_MEMORY] = {"device_memory_bytes", "memory", "MiB"},
+    [PW_COMPARE_TOUCHED] = {"touched_bytes", "touched", "MiB"},
+    [PW_COMPARE_EVICTED] = {"pages_evicted", "pages", "evicted"},
 };
 
 static const struct {
@@ -70,7 +73,7 @@ bool pw_compare_list_columns(struct pw_compare *c)
         add_column(c, PW_COMPARE_DUE, ideal_reference(c));
     for (unsigned kind = PW_COMPARE_WEIGHTED_SPEEDUP; c->spec.alone && kind <= PW_COMPARE_UNFAIRNESS; kind++)
         add_column(c, kind, 0);
-    for (unsigned kind = PW_COMPARE_L1_HITS; kind <= PW_COMPARE_WALKS; kind++)
+    for (unsigned kind = PW_COMPARE_L1_HITS; kind <= PW_COMPARE_EVICTED; kind++)
         add_column(c, kind, 0);
     for (size_t i = 0; i < SHARES; i++)
         add_column(c, shares[i].translation ? PW_COMPARE_WAIT : PW_COMPARE_SHARE, i);
@@ -111,6 +114,14 @@ static double quotient(const struct pw_stored_run *r, const char *const *names, 
     return pw_stored_run_measure(r, below, &whole) && whole > 0 ? sum / whole : NAN;
 }
 
+/* Of a run with demand paging, else NAN. */
+static double of_paging(const struct pw_stored_run *r, const char *name)
+{
+    double memory, value;
+    bool pages = pw_stored_run_measure(r, "uvm.memory_bytes", &memory) && memory > 0;
+    return pages && pw_stored_run_measure(r, name, &value) ? value : NAN;
+}
+
 static const struct pw_stored_run *run_of(const struct pw_compare *c, size_t row)
 {
     return c->runs[pw_compare_job(c, row)];
@@ -148,6 +159,12 @@ double pw_compare_number(const struct pw_compare *c, size_t row, struct pw_compa
         return quotient(r, (const char *const[]){"l2_tlb.hits"}, 1, "l2_tlb.lookups");
     case PW_COMPARE_WALKS:
         return 1000 * quotient(r, (const char *const[]){"walk.count"}, 1, "sm.issued");
+    case PW_COMPARE_MEMORY:
+        return of_paging(r, "uvm.memory_bytes");
+    case PW_COMPARE_TOUCHED:
+        return of_paging(r, "mem.touched_bytes");
+    case PW_COMPARE_EVICTED:
+        return of_paging(r, "uvm.pages_evicted");
     default:
         return quotient(r, shares[column.number].states, MAX_STATES, "warp.resident");
     }

@@ -58,8 +58,29 @@ static void same_run_note(const struct pw_compare *c, struct pw_text *out)
         }
 }
 
+/* A limit that does not limit looks like oversubscription that costs nothing. */
+static void memory_note(const struct pw_compare *c, struct pw_text *out)
+{
+    static const struct pw_compare_column evicted = {PW_COMPARE_EVICTED, 0};
+    size_t limited = 0, idle = 0;
+    for (size_t row = 0; row < c->row_count; row++) {
+        const struct pw_stored_run *r = c->runs[pw_compare_job(c, row)];
+        if (!r || !(option(r, "option.uvm.oversubscription") > 0 || option(r, "option.uvm.memory") > 0))
+            continue;
+        double pages = pw_compare_number(c, row, evicted);
+        limited += pages >= 0;
+        idle += pages == 0;
+    }
+    if (idle)
+        pw_text_print(out,
+                      "\nNote: in %zu of %zu runs with limited memory no page had to leave the GPU, so they\n"
+                      "do not say what a lack of memory costs.\n",
+                      idle, limited);
+}
+
 void pw_compare_notes(const struct pw_compare *c, struct pw_text *out)
 {
     page_size_note(c, out);
     same_run_note(c, out);
+    memory_note(c, out);
 }

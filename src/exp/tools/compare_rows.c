@@ -67,8 +67,10 @@ static void format_number(char out[PW_NUMBER_CAPACITY], struct pw_compare_column
     bool alone = column.kind == PW_COMPARE_WEIGHTED_SPEEDUP || column.kind == PW_COMPARE_UNFAIRNESS;
     if (!isfinite(value))
         snprintf(out, PW_NUMBER_CAPACITY, "-");
-    else if (column.kind == PW_COMPARE_CYCLES)
+    else if (column.kind == PW_COMPARE_CYCLES || column.kind == PW_COMPARE_EVICTED)
         pw_format_fixed(out, value, 0);
+    else if (column.kind == PW_COMPARE_MEMORY || column.kind == PW_COMPARE_TOUCHED)
+        pw_format_fixed(out, value / (1 << 20), 2);
     else
         pw_format_fixed(out, fraction ? 100 * value : value, fraction ? 1 : alone ? 3 : 2);
 }

@@ -1,14 +1,14 @@
 /* A comparison for people.
  *
  * What is the same in all rows is said once, above. Where all columns do not fit beside one another, the shares of
- * warps' time become a table of their own; where that is not enough hit rates and waits for translation do too, and in
- * the end a table has as many columns as fit. */
+ * warps' time become a table of their own, as do numbers of demand paging; where that is not enough hit rates and waits
+ * for translation do too, and in the end a table has as many columns as fit. */
 #include "exp/tools/compare_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum part { TIMES = 1, RATES = 2, SHARES = 4, WAITS = 8 };
+enum part { TIMES = 1, RATES = 2, PAGING = 4, SHARES = 8, WAITS = 16 };
 
 static enum part part_of(struct pw_compare_column column)
 {
@@ -21,21 +21,27 @@ static enum part part_of(struct pw_compare_column column)
     case PW_COMPARE_L2_HITS:
     case PW_COMPARE_WALKS:
         return RATES;
+    case PW_COMPARE_MEMORY:
+    case PW_COMPARE_TOUCHED:
+    case PW_COMPARE_EVICTED:
+        return PAGING;
     default:
         return TIMES;
     }
 }
 
-/* A share that is 0 everywhere needs no column. */
+/* A share that is 0 everywhere needs no column, and where there is no demand paging its numbers need none. */
 static bool is_shown(const struct pw_compare *c, struct pw_compare_column column)
 {
     if (column.kind == PW_COMPARE_NANOSECONDS)
         return false;
-    if (column.kind != PW_COMPARE_SHARE && column.kind != PW_COMPARE_WAIT)
+    if (column.kind < PW_COMPARE_MEMORY)
         return true;
-    for (size_t row = 0; row < c->row_count; row++)
-        if (pw_compare_number(c, row, column) > 0)
+    for (size_t row = 0; row < c->row_count; row++) {
+        double number = pw_compare_number(c, row, column);
+        if (number > 0 || (number >= 0 && column.kind == PW_COMPARE_EVICTED))
             return true;
+    }
     return false;
 }
 
@@ -173,9 +179,10 @@ void pw_compare_table(const struct pw_compare *c, struct pw_text *out)
         return;
     }
     title(c, out);
-    size_t count = choose_columns(c, TIMES | RATES | SHARES | WAITS, columns);
+    size_t count = choose_columns(c, TIMES | RATES | PAGING | SHARES | WAITS, columns);
     if (!out->failed && !write_columns(c, columns, count, "", false, out)) {
         write_group(c, TIMES, RATES, rates, columns, out);
+        write_some(c, columns, choose_columns(c, PAGING, columns), "Demand paging\n", out);
         write_group(c, SHARES, WAITS, shares, columns, out);
     }
     explain_marks(c, out);
