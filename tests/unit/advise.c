@@ -230,7 +230,7 @@ static void test_calls_are_said_with_the_gain_of_each_and_harmful_ones_apart(voi
         "      1.00 times as fast (30,000 instead of 30,000 cycles) alone; 2.00 times beside the others\n"
         "  Together: 6.00 times as fast (5,000 instead of 30,000 cycles).\n"
         "  Slower: read-mostly on wild (fails), read-mostly on mild (1.20 times as long).\n"
-        "  5 combinations tried, on 2 of 3 allocations by name; 1 failed.\n");
+        "  5 combinations tried, on 2 of 3 allocations by name; 1 failed (it is stuck).\n");
     expect_sentence(&f.advice, "link.remote_latency = 1926 cycles");
     trial.search.best = (struct pw_plan){{0}};
     expect_sentence(&f.advice, "\nWith 200.00 KiB (50%), no call makes it 2% faster.\n  Slower: ");
@@ -253,7 +253,7 @@ static void test_tries_that_were_stopped_are_told_from_those_that_ran(void **sta
     expect_sentence(&f.advice,
                     "  Slower: read-mostly on wild (fails), accessed-by on wild, read-mostly on mild, prefetch "
                     "on mild (stopped at 1.02 times as long).\n");
-    expect_sentence(&f.advice, "; 3 stopped early; 1 failed.\n");
+    expect_sentence(&f.advice, "; 3 stopped early; 1 failed (it is stuck).\n");
     struct pw_text json = {0};
     pw_advice_json(&f.advice, &json);
     assert_non_null(strstr(json.bytes, "\"cycles_alone_more_than\": 30600"));
@@ -332,7 +332,8 @@ static void test_what_is_known_after_an_interruption_is_said_to_be_that(void **s
     f.references[1] = f.points[1] = f.points[3] = f.points[5] = (struct pw_advice_point){0};
     uint64_t with_calls[SIZES + 1] = {0, 0, 5000, 0};
     f.advice.with_calls = with_calls;
-    expect_sentence(&f.advice, "  4 combinations tried, on 2 of 3 allocations by name; 1 failed; interrupted.\n");
+    expect_sentence(&f.advice,
+                    "  4 combinations tried, on 2 of 3 allocations by name; 1 failed (it is stuck); interrupted.\n");
     expect_sentence(&f.advice, "\nInterrupted: this rests on the runs that are finished.");
     struct pw_text text = {0};
     pw_advice_table(&f.advice, &text);

@@ -188,18 +188,23 @@ static void harmful_line(const struct pw_advice *a, const struct pw_advice_trial
 static void say_runs(const struct pw_advice *a, const struct pw_advice_trial *t, struct pw_text *out)
 {
     size_t done = 0, failed = 0, stopped = 0;
+    const char *why = NULL;
     for (size_t i = 0; i < t->search.try_count; i++) {
         done += t->search.tries[i].cycles || t->search.tries[i].stopped || t->search.tries[i].failure;
         stopped += t->search.tries[i].stopped != 0;
         failed += t->search.tries[i].failure != NULL;
+        why = why ? why : t->search.tries[i].failure;
     }
     pw_text_print(out, "  %zu %s tried, on %zu of %zu allocations by name", done,
                   done == 1 ? "combination" : "combinations", t->search.allocation_count,
                   t->search.allocation_count + t->left_out);
     if (stopped)
         pw_text_print(out, "; %zu stopped early", stopped);
-    if (failed)
-        pw_text_print(out, "; %zu failed", failed);
+    if (failed) {
+        pw_text_print(out, "; %zu failed (", failed);
+        pw_text_printable(out, why);
+        pw_text_add(out, ")");
+    }
     if (t->search.cut)
         pw_text_print(out, "; --tries %zu ended the search", a->spec.tries);
     if (done < t->search.try_count)
