@@ -87,8 +87,8 @@ enum pw_compare_kind {
     PW_COMPARE_MEMORY,  /* with demand paging: device memory for managed data, */
     PW_COMPARE_TOUCHED, /* the data that was accessed, */
     PW_COMPARE_EVICTED, /* and the pages that had to leave */
-    PW_COMPARE_SHARE, /* of the time of warps, by cause: */
-    PW_COMPARE_WAIT,  /* one that is a wait for translation */
+    PW_COMPARE_SHARE,   /* of the time of warps, by cause: */
+    PW_COMPARE_WAIT,    /* one that is a wait for translation */
     PW_COMPARE_KIND_COUNT
 };
 struct pw_compare_column {
