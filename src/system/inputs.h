@@ -1,4 +1,4 @@
-/* What a run depends on, known before it is run: the effective options and the workload. */
+/* The inputs of a run, known before it: the effective options and the workload. */
 #ifndef PW_SYSTEM_INPUTS_H
 #define PW_SYSTEM_INPUTS_H
 

@@ -1,4 +1,4 @@
-/* How comparisons scatter over seeds: intervals of ratios, marks, rows. */
+/* The scatter of comparisons over seeds: intervals of ratios, marks, rows. */
 #include "comparison.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What a reader of a comparison may take for something else: said under the table, where it applies. */
+/* Notes under a comparison: results that are easily taken for something else. */
 #include "exp/tools/compare.h"
 
 #include <string.h>
